@@ -1,0 +1,81 @@
+import { isUtf8 } from 'node:buffer'
+import { checkJsonText } from './json-text.ts'
+import { shown } from './numbers.ts'
+import type { Serde } from './serde.ts'
+
+/** A value that JSON can carry. */
+export type JsonValue = string | number | boolean | null | readonly JsonValue[] | { readonly [key: string]: JsonValue }
+
+/** Shown in the error when a type would not come back from JSON as it went in; give `json` a parse function instead. */
+export interface NotJson<Kind extends string> {
+  readonly 'JSON would not give this back': Kind
+}
+
+/** `T` when a `JSON.parse(JSON.stringify(value))` gives a `T` back; else a type that names the culprit. */
+export type Jsonable<T> = unknown extends T
+  ? T
+  : T extends JsonValue
+    ? T
+    : T extends string | number | boolean | null | undefined
+      ? T
+      : T extends bigint
+        ? NotJson<'bigint'>
+        : T extends symbol
+          ? NotJson<'symbol'>
+          : T extends Date
+            ? NotJson<'Date'>
+            : T extends ReadonlyMap<unknown, unknown> | ReadonlySet<unknown>
+              ? NotJson<'Map or Set'>
+              : T extends ArrayBufferView | ArrayBufferLike
+                ? NotJson<'binary data'>
+                : T extends (...args: never) => unknown
+                  ? NotJson<'function'>
+                  : { [P in keyof T]: Jsonable<T[P]> }
+
+/**
+ * JSON text; the type is believed, not checked. Integers beyond 2^53 are a failure, never rounded.
+ * `json<Order>()` refuses types that JSON does not give back (Date, bigint, Map, …). Kafka Streams: a custom JSON serde.
+ */
+export function json<T extends { [P in keyof T]: Jsonable<T[P]> } = JsonValue>(): Serde<T>
+/**
+ * JSON text, checked when it is read: `json(orderSchema.parse)`. What `parse` throws is a failure under `errors.deserialization`.
+ * Writing uses `JSON.stringify`. Kafka Streams: a custom JSON serde.
+ */
+export function json<T>(parse: (value: unknown) => T): Serde<T>
+export function json<T>(parse?: (value: unknown) => T): Serde<T> | Serde<unknown> {
+  if (parse === undefined) return PLAIN_JSON
+  return { name: 'json', serialize: writeJson, deserialize: bytes => parse(readJson(bytes)) }
+}
+
+/** Reads JSON text strictly: valid UTF-8, no rounded integers, no keys that reach a prototype, bounded depth. */
+export function readJson(bytes: Buffer): unknown {
+  if (!isUtf8(bytes)) throw new SyntaxError('the bytes are not valid UTF-8, so they are not JSON')
+  const text = bytes.toString('utf8')
+  const value: unknown = JSON.parse(text)
+  checkJsonText(bytes, text, value)
+  return value
+}
+
+/** Writes a value as JSON text; a value without JSON form is a failure. */
+export function writeJson(value: unknown): Buffer {
+  if (typeof value === 'number' && !Number.isFinite(value)) {
+    throw new TypeError(`JSON has no form for ${String(value)}`)
+  }
+  const text: string | undefined = stringify(value)
+  if (text === undefined) throw new TypeError(`JSON has no form for ${shown(value)}`)
+  return Buffer.from(text, 'utf8')
+}
+
+/** One object for every `json()` without a parse function, so that equal serdes are the same serde. */
+const PLAIN_JSON: Serde<unknown> = { name: 'json', serialize: writeJson, deserialize: readJson }
+
+function stringify(value: unknown): string | undefined {
+  try {
+    return JSON.stringify(value)
+  } catch (error) {
+    const bigintInside = error instanceof TypeError && error.message.includes('BigInt')
+    throw bigintInside
+      ? new TypeError('JSON has no form for a bigint: write it as text (string(x)) or as a number', { cause: error })
+      : error
+  }
+}

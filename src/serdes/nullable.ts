@@ -1,0 +1,38 @@
+import type { AnySerde, Serde, SerdeContext } from './serde.ts'
+
+/** A serde whose side may be null; recognised by its class. */
+class NullableSerde<T> implements Serde<T | null> {
+  readonly name: string
+  readonly inner: Serde<T>
+  readonly serialize: (value: T | null, context: SerdeContext) => Uint8Array
+  readonly deserialize: (bytes: Buffer, context: SerdeContext) => T
+
+  constructor(inner: Serde<T>) {
+    this.name = `${inner.name}?`
+    this.inner = inner
+    this.deserialize = inner.deserialize
+    this.serialize = (value, context) => {
+      if (value === null) throw new TypeError('a null reaches no serde: it is written as the null of Kafka')
+      return inner.serialize(value, context)
+    }
+  }
+}
+
+/**
+ * Lets nulls of this side through: `nullable(json<Order>())` makes the stream's type `Order | null`. Without it a null read
+ * by a `stream` source is a failure under `errors.deserialization`; a table source needs it never (null value = deletion).
+ * Kafka Streams: what every serde does silently.
+ */
+export function nullable<T>(serde: Serde<T>): Serde<T | null> {
+  return new NullableSerde(serde)
+}
+
+/** Whether the serde was made by `nullable`, so that a source lets nulls through. */
+export function isNullable(serde: AnySerde): boolean {
+  return serde instanceof NullableSerde
+}
+
+/** The serde that `nullable` wraps, or the serde itself: equal bytes have equal inner serdes. */
+export function withoutNull(serde: AnySerde): AnySerde {
+  return serde instanceof NullableSerde ? withoutNull(serde.inner) : serde
+}

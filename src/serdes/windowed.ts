@@ -1,0 +1,59 @@
+import { parseDurationMs, type Duration } from '../model/duration.ts'
+import type { Windowed } from '../model/windowed.ts'
+import { INT64_BYTES, readSafeInt64, writeSafeInt64 } from './int64.ts'
+import type { Serde, SerdeContext } from './serde.ts'
+
+/** Reads and writes keys of tumbling, hopping and sliding windows: `key | start` (8 bytes). Kafka Streams: `WindowedSerdes.timeWindowedSerdeFrom`. */
+export function timeWindowed<K>(key: Serde<K>, size: Duration): Serde<Windowed<K>> {
+  const sizeMs = parseDurationMs(size)
+  if (sizeMs === undefined)
+    throw new TypeError(`a window size is a duration such as '1m' or 60000, got ${String(size)}`)
+  return {
+    name: `windowed(${key.name})`,
+    serialize(value, context) {
+      return keyThenTimes(key.serialize(value.key, context), value.start)
+    },
+    deserialize(bytes, context) {
+      const start = timeAt(bytes, bytes.length - INT64_BYTES)
+      return { key: innerKey(key, bytes, INT64_BYTES, context), start, end: start + sizeMs }
+    },
+  }
+}
+
+/** Reads and writes keys of sessions: `key | end | start` (8 bytes each). Kafka Streams: `WindowedSerdes.sessionWindowedSerdeFrom`. */
+export function sessionWindowed<K>(key: Serde<K>): Serde<Windowed<K>> {
+  return {
+    name: `sessionWindowed(${key.name})`,
+    serialize(value, context) {
+      return keyThenTimes(key.serialize(value.key, context), value.end, value.start)
+    },
+    deserialize(bytes, context) {
+      const end = timeAt(bytes, bytes.length - 2 * INT64_BYTES)
+      const start = timeAt(bytes, bytes.length - INT64_BYTES)
+      return { key: innerKey(key, bytes, 2 * INT64_BYTES, context), start, end }
+    },
+  }
+}
+
+function keyThenTimes(keyBytes: Uint8Array, ...times: readonly number[]): Buffer {
+  const bytes = Buffer.allocUnsafe(keyBytes.length + times.length * INT64_BYTES)
+  bytes.set(keyBytes, 0)
+  for (const [index, time] of times.entries()) {
+    if (!Number.isSafeInteger(time))
+      throw new TypeError(`a window's bound is an integer of milliseconds, got ${String(time)}`)
+    writeSafeInt64(bytes, time, keyBytes.length + index * INT64_BYTES)
+  }
+  return bytes
+}
+
+function innerKey<K>(key: Serde<K>, bytes: Buffer, tailBytes: number, context: SerdeContext): K {
+  return key.deserialize(bytes.subarray(0, bytes.length - tailBytes), context)
+}
+
+function timeAt(bytes: Buffer, at: number): number {
+  if (at < 0)
+    throw new RangeError(`a windowed key ends with 8 bytes per bound, got ${String(bytes.length)} bytes in all`)
+  const time = readSafeInt64(bytes, at)
+  if (time === undefined) throw new RangeError('a window bound is beyond ±(2^53 - 1) ms')
+  return time
+}
