@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { assert } from '../model/assert.ts'
 import { MillraceError } from '../model/errors.ts'
 import { BrokerProcess, type BrokerLaunch } from './broker-process.ts'
+import { finalizedFeatures } from './broker-features.ts'
 import { brokerProperties, type NodePlace } from './broker-properties.ts'
 import { makeCertificates, type Certificates } from './certificates.ts'
 import { classArchive, type ClassArchive } from './class-archive.ts'
@@ -89,6 +90,7 @@ export class LocalKafka {
       const kafka = await LocalKafka.#prepare(resolved, distribution)
       try {
         await Promise.all(kafka.#nodes.map(({ place }) => kafka.startNode(place.id)))
+        await kafka.#assertFeatures()
         return kafka
       } catch (error) {
         const portTaken = error instanceof Error && error.message.includes('Address already in use')
@@ -176,6 +178,22 @@ export class LocalKafka {
     await this.#endAll(graceMs)
     await this.#archive.keep()
     await this.#cleanUp()
+  }
+
+  /**
+   * A broker on wrongly formatted storage serves just as well, with every feature at 0: tests would then run without
+   * what they test.
+   */
+  async #assertFeatures(): Promise<void> {
+    for (const { place } of this.#nodes) {
+      const port = this.ca === undefined ? place.clientPort : place.internalPort
+      const level = (await finalizedFeatures(port)).get('transaction.version') ?? 0
+      if (level !== this.options.transactionVersion) {
+        throw unavailable(
+          `Node ${String(place.id)} has transaction.version ${String(level)}, not ${String(this.options.transactionVersion)}.`,
+        )
+      }
+    }
   }
 
   async #stopByForce(): Promise<void> {

@@ -17,15 +17,21 @@ while read -r order pid; do
 done
 [ -z "$pids" ] || kill -9 $pids 2>/dev/null
 sleep 1
-rm -rf "$1"
+[ -z "$1" ] || rm -rf "$1"
+shift
+[ $# -eq 0 ] || exec "$@"
 `
 
 /** Ends processes and removes their folder when this process dies before it could do so itself. */
 export class Watchdog {
   readonly #shell: ChildProcess
 
-  constructor(folder: string) {
-    this.#shell = spawn('/bin/sh', ['-c', SCRIPT, 'millrace-local-kafka-watchdog', folder], {
+  /**
+   * @param folder - removed when this process dies; empty for none
+   * @param command - run after that; empty for none
+   */
+  constructor(folder: string, command: readonly string[] = []) {
+    this.#shell = spawn('/bin/sh', ['-c', SCRIPT, 'millrace-local-kafka-watchdog', folder, ...command], {
       stdio: ['pipe', 'ignore', 'ignore'],
       detached: true,
     })
