@@ -1,9 +1,15 @@
 import { expect } from 'chai'
 import { goldenWireDirectory, type JsonObject, readGoldenFiles } from './golden-file.ts'
 import { claimApiSample } from './wire-api.ts'
+import { claimConsumerProtocol, claimCrc32c, claimMurmur2, claimMurmur3 } from './wire-values.ts'
 
 /** How the samples of each form of file are checked. */
-const CLAIMS: Readonly<Record<string, (sample: JsonObject) => void>> = {}
+const CLAIMS: Readonly<Record<string, (sample: JsonObject) => void>> = {
+  'consumer-protocol': claimConsumerProtocol,
+  crc32c: claimCrc32c,
+  murmur2: claimMurmur2,
+  'murmur3-128': claimMurmur3,
+}
 
 /** Undefined for a file of unknown form. */
 function claimOf(name: string): ((sample: JsonObject) => void) | undefined {

@@ -130,8 +130,9 @@ export function encode(schema: MessageSchema, version: number, body: object): Bu
 }
 
 /**
- * Decodes any message of the schemas; the bytes hold it and nothing more.
+ * Decodes any message of the schemas.
  *
+ * @param trailing - what to do about bytes after its end, @default 'refused'
  * @throws PROTOCOL_VIOLATION
  */
 export function decode(
@@ -139,10 +140,11 @@ export function decode(
   version: number,
   bytes: Buffer,
   int64Form: Int64Form,
+  trailing: 'refused' | 'ignored' = 'refused',
 ): Record<string, unknown> {
   const reader = new WireReader(bytes, `${schema.name} version ${String(version)}`, 0, int64Form)
   const body = readStruct(reader, cachedLayout(schema, version))
-  if (reader.left > 0) reader.fail(`${String(reader.left)} bytes after its end`)
+  if (trailing === 'refused' && reader.left > 0) reader.fail(`${String(reader.left)} bytes after its end`)
   return body
 }
 

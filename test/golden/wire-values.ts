@@ -1,0 +1,81 @@
+import { expect } from 'chai'
+import {
+  decodeAssignment,
+  decodeSubscription,
+  encodeAssignment,
+  encodeSubscription,
+} from '../../src/kafka/protocol/consumer-protocol.ts'
+import { crc32c, crc32cInJavaScript } from '../../src/kafka/records/crc32c.ts'
+import { murmur2, partitionForKey } from '../../src/model/murmur2.ts'
+import { murmur3Hash128 } from '../../src/model/murmur3.ts'
+import type { TopicPartition } from '../../src/model/topic-partition.ts'
+import { bytesOf, type JsonObject, nullableBytesOf, numberOf, stringOf } from './golden-file.ts'
+
+/** `crc32c.json`: the native checksum and its JavaScript twin. */
+export function claimCrc32c(sample: JsonObject): void {
+  expect(crc32c(bytesOf(sample, 'hex'))).to.equal(sample['crc32c'])
+  expect(crc32cInJavaScript(bytesOf(sample, 'hex'))).to.equal(sample['crc32c'])
+}
+
+/** `murmur2.json`: the hash, and the partition for 1 to 64 partitions where listed. */
+export function claimMurmur2(sample: JsonObject): void {
+  const key = bytesOf(sample, 'hex')
+  expect(murmur2(key)).to.equal(sample['murmur2'])
+  expect(murmur2(key) & 0x7fff_ffff).to.equal(sample['positive'])
+  const partitions = sample['partitions1to64']
+  if (!Array.isArray(partitions)) return
+  expect(partitions.map((_, index) => partitionForKey(key, index + 1))).to.deep.equal(partitions)
+}
+
+/** `murmur3-128.json`. */
+export function claimMurmur3(sample: JsonObject): void {
+  expect(murmur3Hash128(bytesOf(sample, 'hex')).toString('hex')).to.equal(sample['hash128Hex'])
+}
+
+/** `consumer-protocol.json`: subscriptions and assignments. */
+export function claimConsumerProtocol(sample: JsonObject): void {
+  const kind = stringOf(sample, 'kind')
+  if (kind === 'subscription') claimSubscription(sample)
+  else if (kind === 'assignment') claimAssignment(sample)
+  else throw new Error(`unknown kind ${kind}`)
+}
+
+function claimSubscription(sample: JsonObject): void {
+  const version = numberOf(sample, 'version')
+  const subscription = {
+    topics: sample['topics'] as readonly string[],
+    userData: nullableBytesOf(sample, 'userDataHex'),
+    ownedPartitions: partitionsOf(sample, 'ownedPartitions'),
+    generationId: numberOf(sample, 'generationId'),
+    rackId: sample['rackId'] === null ? null : stringOf(sample, 'rackId'),
+  }
+  expect(encodeSubscription(subscription, version).toString('hex')).to.equal(sample['hex'])
+  expect(decodeSubscription(bytesOf(sample, 'hex'))).to.deep.equal({
+    topics: subscription.topics.toSorted(),
+    userData: subscription.userData,
+    ownedPartitions: version < 1 ? [] : sorted(subscription.ownedPartitions),
+    generationId: version < 2 ? -1 : subscription.generationId,
+    rackId: version < 3 ? null : subscription.rackId,
+  })
+}
+
+function claimAssignment(sample: JsonObject): void {
+  const assignment = {
+    partitions: partitionsOf(sample, 'partitions'),
+    userData: nullableBytesOf(sample, 'userDataHex'),
+  }
+  const bytes = bytesOf(sample, 'hex')
+  expect(encodeAssignment(assignment, numberOf(sample, 'version')).toString('hex')).to.equal(sample['hex'])
+  const decoded = decodeAssignment(bytes)
+  expect(sorted(decoded.partitions)).to.deep.equal(sorted(assignment.partitions))
+  expect(decoded.userData).to.deep.equal(assignment.userData)
+}
+
+function partitionsOf(sample: JsonObject, field: string): TopicPartition[] {
+  const pairs = sample[field] as readonly (readonly [string, number])[]
+  return pairs.map(([topic, partition]) => ({ topic, partition }))
+}
+
+function sorted(partitions: readonly TopicPartition[]): TopicPartition[] {
+  return partitions.toSorted((a, b) => (a.topic === b.topic ? a.partition - b.partition : a.topic < b.topic ? -1 : 1))
+}
