@@ -112,6 +112,8 @@ function clusterProperties(nodes: number): Record<string, string> {
     'controller.quorum.fetch.timeout.ms': '600',
     'controller.quorum.election.backoff.max.ms': '200',
     'broker.heartbeat.interval.ms': '500',
+    // A node that comes back after SIGKILL is let in once its old session has ended.
+    'broker.session.timeout.ms': '3000',
   }
 }
 

@@ -1,0 +1,84 @@
+import { expect } from 'chai'
+import { spawn } from 'node:child_process'
+import { access, rm, writeFile } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import { createInterface } from 'node:readline'
+import { fileURLToPath, pathToFileURL } from 'node:url'
+import { finalizedFeatures } from '../../../src/local-kafka/broker-features.ts'
+import { isAlive } from '../../../src/local-kafka/cache.ts'
+import { LocalKafka } from '../../../src/local-kafka/local-kafka.ts'
+import { TRANSACTION_BROKERS, useBroker } from '../../support/broker.ts'
+import { eventually } from '../../support/condition.ts'
+
+const LEVELS: Readonly<Record<string, number | undefined>> = { tv2: 2, tv0: undefined, '3.9.1': undefined }
+
+describe('local Kafka', function () {
+  this.timeout(120_000)
+
+  for (const kind of TRANSACTION_BROKERS) {
+    describe(`of kind ${kind}`, () => {
+      const kafka = useBroker(kind)
+
+      it('has the transaction.version asked for', async () => {
+        const [node] = kafka().nodes
+        expect((await finalizedFeatures(node?.port ?? 0)).get('transaction.version')).to.equal(LEVELS[kind])
+      })
+    })
+  }
+
+  it('refuses transaction.version 2 on a Kafka that does not have it', async () => {
+    const failure = await LocalKafka.start({ version: '3.9.1', transactionVersion: 2 }).catch((error: unknown) => error)
+    expect(failure).to.have.property('code', 'USAGE')
+  })
+
+  it('serves on the same port after a node was killed and started again', async () => {
+    const kafka = await LocalKafka.start()
+    try {
+      const [before] = kafka.nodes
+      kafka.kill(1, 'SIGKILL')
+      await kafka.ended(1)
+      expect(kafka.nodes[0]?.running).to.equal(false)
+      await kafka.startNode(1)
+      expect(kafka.nodes[0]).to.include({ running: true, port: before?.port })
+      expect(await finalizedFeatures(before?.port ?? 0)).to.include.keys('metadata.version')
+    } finally {
+      await kafka.stop()
+    }
+  })
+
+  it('ends, and removes its data, when its parent is killed by SIGKILL', async () => {
+    const module = pathToFileURL(
+      join(dirname(fileURLToPath(import.meta.url)), '../../../src/local-kafka/local-kafka.js'),
+    ).href
+    const script = join(process.cwd(), `build-parent-${String(process.pid)}.mjs`)
+    await writeFile(
+      script,
+      `import { LocalKafka } from '${module}'
+       const { nodes } = await LocalKafka.start()
+       console.log(JSON.stringify(nodes[0]))
+       setInterval(() => undefined, 1000)`,
+    )
+    const parent = spawn(process.execPath, [script], { stdio: ['ignore', 'pipe', 'inherit'] })
+    try {
+      const line = await new Promise<string>((resolve, reject) => {
+        createInterface(parent.stdout).once('line', resolve)
+        parent.once('exit', code => {
+          reject(new Error(`the parent ended with ${String(code)}`))
+        })
+      })
+      const node = JSON.parse(line) as { pid: number; logFile: string }
+      expect(isAlive(node.pid)).to.equal(true)
+      parent.kill('SIGKILL')
+      await eventually('the broker is gone', () => !isAlive(node.pid))
+      await eventually('its folder is gone', () =>
+        access(node.logFile).then(
+          () => false,
+          () => true,
+        ),
+      )
+    } finally {
+      parent.kill('SIGKILL')
+      await rm(script, { force: true })
+    }
+  })
+})

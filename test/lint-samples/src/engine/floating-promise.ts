@@ -1,0 +1,5 @@
+import { send } from '../kafka/sender.ts'
+
+export function forget(): void {
+  send([])
+}

@@ -1,0 +1,1 @@
+export { labelOf } from '../engine/clean.ts'

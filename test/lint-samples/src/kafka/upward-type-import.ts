@@ -1,0 +1,3 @@
+import type { sendAll } from '../engine/clean.ts'
+
+export type SendAll = typeof sendAll

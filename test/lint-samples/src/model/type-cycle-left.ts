@@ -1,0 +1,5 @@
+import type { Right } from './type-cycle-right.ts'
+
+export interface Left {
+  readonly right: Right | undefined
+}

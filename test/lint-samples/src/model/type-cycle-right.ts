@@ -1,0 +1,5 @@
+import type { Left } from './type-cycle-left.ts'
+
+export interface Right {
+  readonly left: Left | undefined
+}

@@ -1,0 +1,3 @@
+import { send } from '../kafka/sender.ts'
+
+export const count = async (): Promise<number> => send([])

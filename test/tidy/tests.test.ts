@@ -1,0 +1,31 @@
+import { expect } from 'chai'
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+
+const files = ['test/unit', 'test/property', 'test/golden', 'test/integration', 'test/contract', 'test/tidy'].flatMap(
+  folder => {
+    try {
+      return readdirSync(folder, { recursive: true, encoding: 'utf8' })
+        .filter(name => name.endsWith('.test.ts'))
+        .map(name => join(folder, name))
+    } catch {
+      return []
+    }
+  },
+)
+
+describe('tests', () => {
+  it('are found', () => {
+    expect(files.length).to.be.greaterThan(10)
+  })
+
+  it('are neither left out nor run alone', () => {
+    const marker = /\b(?:describe|it|context)\s*\.\s*(?:only|skip)\b|\bthis\.skip\(|\bx(?:it|describe)\(/
+    expect(files.filter(file => marker.test(readFileSync(file, 'utf8')))).to.deep.equal([])
+  })
+
+  it('claim something', () => {
+    const claims = /\bexpect\(|\bassert\b|\bfc\.assert\(|\brejects\(/
+    expect(files.filter(file => !claims.test(readFileSync(file, 'utf8')))).to.deep.equal([])
+  })
+})
