@@ -1,0 +1,32 @@
+import type { ExpressionScope, VariableName } from './scope.ts'
+import type { StaticType } from './static-type.ts'
+
+/** Computes a part of an expression. */
+export type Evaluate = (scope: ExpressionScope) => unknown
+
+/** A compiled part of an expression. */
+export interface Compiled {
+  readonly type: StaticType
+  readonly evaluate: Evaluate
+  /** The value, when it does not depend on the record. */
+  readonly constant?: { readonly value: unknown }
+  /** Part of a chain that contains `.?`: a null on the way makes the whole chain null. */
+  readonly optional?: boolean
+}
+
+/** What is known around the part being compiled. */
+export interface Surroundings {
+  /** Variables the step gives. */
+  readonly variables: ReadonlySet<VariableName>
+  /** Variables of enclosing macros and their slots in `ExpressionScope.locals`. */
+  readonly locals: ReadonlyMap<string, number>
+  /** Collects the step variables that are read. */
+  readonly reads: Set<VariableName>
+  /** Told of everything that may make a value JSON does not have, such as a timestamp. */
+  readonly marks: { special: boolean; iterates: boolean }
+}
+
+/** A part without record. */
+export function constantOf(value: unknown, type: StaticType): Compiled {
+  return { type, evaluate: () => value, constant: { value } }
+}
