@@ -30,7 +30,7 @@ export class FrameReader {
     this.#onFrame = onFrame
   }
 
-  /** @throws MillraceError `PROTOCOL_VIOLATION` when a length is none that Kafka sends */
+  /** @throws MillraceError `PROTOCOL_VIOLATION` or `BROKER_UNREACHABLE` when a length is none that Kafka sends */
   push(chunk: Buffer): void {
     let at = 0
     while (at < chunk.length) {
@@ -64,13 +64,13 @@ export class FrameReader {
 
 function refusedLength(length: number, bytesMax: number): MillraceError {
   if ((length & 0xff_ff_00_00) === TLS_ALERT) {
-    return new MillraceError('PROTOCOL_VIOLATION', {
+    return new MillraceError('BROKER_UNREACHABLE', {
       what: 'The listener answered with TLS, but security.protocol is without TLS.',
       action: 'Set security.protocol to SSL or SASL_SSL, or use the plain listener.',
     })
   }
   if (length === HTTP_TEXT) {
-    return new MillraceError('PROTOCOL_VIOLATION', {
+    return new MillraceError('BROKER_UNREACHABLE', {
       what: 'The listener answered with HTTP: it is no Kafka broker.',
       action: 'Correct bootstrap.servers.',
     })
