@@ -162,7 +162,10 @@ function membersWithAnyClaims(
   count: number,
   chance: fc.Stream<number>,
 ): readonly AssignableMember[] {
-  const next = (): number => chance.next().value ?? 0
+  const next = (): number => {
+    const drawn = chance.next()
+    return drawn.done === true ? 0 : drawn.value
+  }
   const partitions = units.flatMap(unit => unit.partitions)
   return newMembers(count).map(member => ({
     ...member,
