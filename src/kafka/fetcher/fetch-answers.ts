@@ -1,0 +1,80 @@
+import { MillraceError } from '../../model/errors.ts'
+import type { ResponseBodies } from '../protocol/api.ts'
+import { RecordCursor } from '../records/record-cursor.ts'
+import { blockEnd } from './block-end.ts'
+import { handleCode, handleThrown } from './fetch-errors.ts'
+import type { FetchHost } from './fetch-host.ts'
+import type { FetchPartition } from './fetch-partition.ts'
+import { type AskedPartition, FetchAnswers, type FetchedPartition, type FetchLimits } from './fetch-request.ts'
+
+/** An answer to a fetch, and how it was asked for. */
+export interface FetchAnswer {
+  readonly version: number
+  readonly response: ResponseBodies['Fetch']
+  readonly isolation: FetchLimits['isolation']
+}
+
+/** What an answer did. */
+export interface TakenAnswers {
+  /** Partitions that got a block. */
+  readonly served: readonly FetchPartition[]
+  /** Whether anything moved; an answer that changed nothing must not be asked for again at once. */
+  readonly changed: boolean
+}
+
+/** Gives each partition its part of an answer; parts asked for before a seek or a removal are dropped. */
+export function takeAnswers(host: FetchHost, asked: readonly AskedPartition[], answer: FetchAnswer): TakenAnswers {
+  const answers = new FetchAnswers(answer.version, answer.response)
+  const served: FetchPartition[] = []
+  let changed = false
+  for (const { partition, generation, offset } of asked) {
+    if (partition.generation !== generation || partition.state !== 'ready' || partition.offset !== offset) {
+      changed = true
+      continue
+    }
+    const fetched = answers.of(partition)
+    const code = answer.response.errorCode === 0 ? (fetched?.errorCode ?? 0) : answer.response.errorCode
+    if (code !== 0) {
+      handleCode(host, partition, code)
+      changed = true
+    } else if (fetched !== undefined && takeRecords(host, partition, fetched, answer.isolation)) {
+      served.push(partition)
+      changed = true
+    }
+  }
+  return { served, changed }
+}
+
+/** @returns whether a block came of it */
+function takeRecords(
+  host: FetchHost,
+  partition: FetchPartition,
+  fetched: FetchedPartition,
+  isolation: FetchLimits['isolation'],
+): boolean {
+  const { topic, partition: number } = partition.topicPartition
+  const position = partition.offset
+  partition.watermarks = {
+    highWatermark: fetched.highWatermark,
+    lastStableOffset: fetched.lastStableOffset,
+    logStart: fetched.logStartOffset,
+  }
+  const { records, highWatermark, lastStableOffset } = fetched
+  try {
+    const end = records === null ? undefined : blockEnd(records, partition.topicPartition)
+    partition.answered()
+    if (records === null || end === undefined) return false
+    if (end.nextOffset <= position) {
+      const what = `The batches of a fetch from ${String(position)} end before it, at ${String(end.nextOffset)}.`
+      throw new MillraceError('PROTOCOL_VIOLATION', { what, topic, partition: number, offset: position })
+    }
+    const cursor = new RecordCursor()
+    const aborted = fetched.abortedTransactions ?? []
+    cursor.reset({ topic, partition: number, records, position, aborted, isolation })
+    partition.push({ cursor, highWatermark, lastStableOffset }, end)
+    return true
+  } catch (error) {
+    handleThrown(host, partition, error)
+    return false
+  }
+}
