@@ -1,0 +1,119 @@
+import { destination, pino, type DestinationStream, type Logger as PinoLogger } from 'pino'
+import { prettyFactory } from 'pino-pretty'
+import { MillraceError, reasonOf } from '../model/errors.ts'
+import type { Logger } from '../model/logger.ts'
+
+/** Which lines are written, and how. */
+export interface LoggingOptions {
+  readonly level: 'debug' | 'info' | 'warn' | 'error' | 'silent'
+  readonly format: 'json' | 'pretty'
+  /** Where lines go. @default standard output, written synchronously so that the last line before an exit is not lost */
+  readonly stream?: DestinationStream
+}
+
+/** The second guard: secrets are wrapped where they are read, and never reach a logger. */
+const SECRET_FIELDS = ['password', 'sasl.password', 'ssl.key', 'key', 'keyPassphrase', 'token', 'authorization']
+const REDACTED_PATHS = SECRET_FIELDS.flatMap(name => [`["${name}"]`, `*["${name}"]`])
+
+/** The logger of the service: one line per event, fields bounded, secrets as `***`, line breaks of foreign texts escaped. */
+export function createLogger({ level, format, stream }: LoggingOptions): Logger {
+  const target = stream ?? destination({ dest: 1, sync: true })
+  const output = format === 'json' ? target : prettyStream(target, stream === undefined)
+  const logger = pino(
+    {
+      level,
+      base: { pid: process.pid },
+      timestamp: pino.stdTimeFunctions.isoTime,
+      formatters: { level: label => ({ level: label }) },
+      redact: { paths: REDACTED_PATHS, censor: '***' },
+      serializers: { error: errorFields, cause: errorFields },
+    },
+    output,
+  )
+  return new BoundedLogger(logger)
+}
+
+/** Formats within the call, unlike pino's transports, whose worker may lose the last lines before an exit. */
+function prettyStream(target: DestinationStream, colorize: boolean): DestinationStream {
+  const pretty = prettyFactory({ colorize, ignore: 'pid,hostname', singleLine: true, translateTime: 'SYS:HH:MM:ss.l' })
+  return {
+    write(line) {
+      target.write(pretty(line))
+    },
+  }
+}
+
+const TEXT_CHARACTERS_MAX = 2_000
+
+/** Hands on fields and sentence with every text on one line and of bounded length. */
+class BoundedLogger implements Logger {
+  readonly #logger: PinoLogger
+
+  constructor(logger: PinoLogger) {
+    this.#logger = logger
+  }
+
+  debug(fields: object, message: string): void {
+    if (this.#logger.isLevelEnabled('debug')) this.#logger.debug(oneLineFields(fields), oneLine(message))
+  }
+
+  info(fields: object, message: string): void {
+    this.#logger.info(oneLineFields(fields), oneLine(message))
+  }
+
+  warn(fields: object, message: string): void {
+    this.#logger.warn(oneLineFields(fields), oneLine(message))
+  }
+
+  error(fields: object, message: string): void {
+    this.#logger.error(oneLineFields(fields), oneLine(message))
+  }
+}
+
+function oneLineFields(fields: object): object {
+  return Object.fromEntries(
+    Object.entries(fields).map(([name, value]: [string, unknown]) => [
+      name,
+      typeof value === 'string' ? oneLine(value) : value,
+    ]),
+  )
+}
+
+/** A forged line break in a topic name or a broker's message must not look like a line of its own. */
+function oneLine(text: string): string {
+  const escaped = text.replaceAll(CONTROL_CHARACTERS, escapeCharacter)
+  return escaped.length > TEXT_CHARACTERS_MAX ? `${escaped.slice(0, TEXT_CHARACTERS_MAX)}…` : escaped
+}
+
+const CONTROL_CHARACTERS = /[\p{Cc}\u2028\u2029]/gu
+
+function escapeCharacter(character: string): string {
+  if (character === '\n') return String.raw`\n`
+  if (character === '\r') return String.raw`\r`
+  return `\\u${(character.codePointAt(0) ?? 0).toString(16).padStart(4, '0')}`
+}
+
+function errorFields(thrown: unknown): unknown {
+  if (!(thrown instanceof MillraceError))
+    return typeof thrown === 'object' ? { message: oneLine(reasonOf(thrown)) } : thrown
+  const { code, message, reaction, action, details } = thrown
+  const { topic, partition, offset, task, node, kafkaCode } = details
+  return {
+    code,
+    message: oneLine(message),
+    reaction,
+    action,
+    topic,
+    partition,
+    offset,
+    task,
+    node,
+    kafkaCode,
+    // Only our own faults need the place in the code; a stack shows no data.
+    ...(code === 'INTERNAL' ? { stack: stackOf(details.cause ?? thrown) } : {}),
+  }
+}
+
+function stackOf(thrown: unknown): string | undefined {
+  return thrown instanceof Error ? thrown.stack?.slice(0, 4 * TEXT_CHARACTERS_MAX) : undefined
+}
