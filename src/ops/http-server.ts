@@ -42,8 +42,8 @@ export class HttpServer {
     this.#logger = logger
     this.#routes = new Map<string, Route>([
       ['/livez', () => probe(health.live())],
-      ['/readyz', () => probe(health.ready())],
-      ['/startupz', () => probe(health.started())],
+      ['/readyz', async () => probe(await health.ready())],
+      ['/startupz', async () => probe(await health.started())],
       ['/metrics', async () => ({ status: 200, contentType: METRICS_CONTENT_TYPE, text: await metrics() })],
       ['/info', () => json(200, info())],
     ])

@@ -19,12 +19,12 @@ export interface MetricsIdentity {
  */
 export class ServiceMetrics {
   readonly #identity: MetricsIdentity
-  readonly #threads: () => readonly ThreadSnapshot[]
+  readonly #snapshots: () => Promise<readonly ThreadSnapshot[]>
   readonly #registry = new Registry()
 
-  constructor(identity: MetricsIdentity, threads: () => readonly ThreadSnapshot[]) {
+  constructor(identity: MetricsIdentity, snapshots: () => Promise<readonly ThreadSnapshot[]>) {
     this.#identity = identity
-    this.#threads = threads
+    this.#snapshots = snapshots
     collectDefaultMetrics({ register: this.#registry })
   }
 
@@ -39,6 +39,6 @@ export class ServiceMetrics {
         samples: [{ labels: { version, application_id: applicationId, guarantee }, value: 1 }],
       },
     ])
-    return `${info}${exposition(threadMetricFamilies(this.#threads()))}${await this.#registry.metrics()}`
+    return `${info}${exposition(threadMetricFamilies(await this.#snapshots()))}${await this.#registry.metrics()}`
   }
 }

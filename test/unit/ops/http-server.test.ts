@@ -3,26 +3,41 @@ import { connect } from 'node:net'
 import { SILENT_LOGGER } from '../../../src/model/logger.ts'
 import { HttpServer } from '../../../src/ops/http-server.ts'
 import { ServiceMetrics } from '../../../src/ops/metrics.ts'
-import { ServiceHealth } from '../../../src/ops/service-health.ts'
+import { ServiceHealth, type ObservedService } from '../../../src/ops/service-health.ts'
+import type { StreamsState } from '../../../src/engine/streams-state.ts'
 import type { ThreadSnapshot } from '../../../src/engine/thread-metrics.ts'
 import { aThreadSnapshot } from '../../support/thread-snapshot.ts'
 
 describe('HTTP server', () => {
   let server: HttpServer
-  let state = 'running'
+  let state: StreamsState = 'running'
   let threads: readonly ThreadSnapshot[] = []
+
+  const service: ObservedService = {
+    get state() {
+      return state
+    },
+    get threads() {
+      return threads.map(snapshot => ({
+        name: snapshot.thread,
+        state: snapshot.state,
+        turnAgeMs: () => snapshot.turnAgeMs,
+      }))
+    },
+    snapshots: () => Promise.resolve(threads.filter(snapshot => snapshot.turnAgeMs < 1_000)),
+  }
 
   beforeEach(async () => {
     state = 'running'
     threads = [aThreadSnapshot({ tasks: [{ id: '0_0', state: 'running', restoreRemaining: 0 }] })]
     const metrics = new ServiceMetrics(
       { version: '1.2.3', applicationId: 'totals', guarantee: 'exactly_once_v2' },
-      () => threads,
+      () => Promise.resolve(threads),
     )
     server = await HttpServer.listen({
       host: '127.0.0.1',
       port: 0,
-      health: new ServiceHealth({ state: () => state, threads: () => threads }),
+      health: new ServiceHealth(service),
       metrics: () => metrics.text(),
       info: () => ({ version: '1.2.3' }),
       logger: SILENT_LOGGER,
@@ -60,6 +75,12 @@ describe('HTTP server', () => {
   it('is not live when a loop has stopped turning', async () => {
     threads = [aThreadSnapshot({ turnAgeMs: 120_000 })]
     expect((await ask('/livez')).status).to.equal(503)
+  })
+
+  it('is not ready when a thread does not answer', async () => {
+    threads = [aThreadSnapshot(), aThreadSnapshot({ thread: '2', turnAgeMs: 5_000 })]
+    expect((await ask('/livez')).status).to.equal(200)
+    expect((await ask('/readyz')).status).to.equal(503)
   })
 
   it('stays started once it has been ready', async () => {
@@ -114,7 +135,7 @@ describe('HTTP server', () => {
     const failure = await HttpServer.listen({
       host: '127.0.0.1',
       port: server.port,
-      health: new ServiceHealth({ state: () => state, threads: () => threads }),
+      health: new ServiceHealth(service),
       metrics: () => Promise.resolve(''),
       info: () => ({}),
       logger: SILENT_LOGGER,
