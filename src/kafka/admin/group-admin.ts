@@ -1,0 +1,213 @@
+import { TopicPartitionMap, type TopicPartition } from '../../model/topic-partition.ts'
+import type { OffsetAndMetadata } from '../offset-and-metadata.ts'
+import { decodeAssignment } from '../protocol/consumer-protocol.ts'
+import type { ApiName, RequestBodies, ResponseBodies } from '../protocol/messages.generated.ts'
+import { adminFailure, untilAnswered, type AdminContext } from './admin-call.ts'
+import { groupByTopic } from './partition-grouping.ts'
+
+/** A member of a consumer group. */
+export interface GroupMemberDescription {
+  readonly memberId: string
+  readonly groupInstanceId: string | null
+  readonly clientId: string
+  readonly host: string
+  readonly partitions: readonly TopicPartition[]
+}
+
+/** A consumer group as its coordinator sees it. */
+export interface GroupDescription {
+  readonly groupId: string
+  /** Such as `Stable`, `Empty`, `PreparingRebalance`; `Dead` when there is no such group. */
+  readonly state: string
+  readonly protocolType: string
+  /** Name of the protocol that was agreed on, such as that of an assignor. */
+  readonly protocol: string
+  readonly members: readonly GroupMemberDescription[]
+}
+
+/** A group as a listing shows it. */
+export interface ListedGroup {
+  readonly groupId: string
+  readonly protocolType: string
+  /** Empty where the broker does not tell. */
+  readonly state: string
+}
+
+const UNKNOWN_MEMBER_ID = 25
+const NON_EMPTY_GROUP = 68
+const GROUP_ID_NOT_FOUND = 69
+const UNSTABLE_OFFSET_COMMIT = 88
+/** From 8 on one request asks about several groups. */
+const BATCHED_OFFSET_FETCH_VERSION = 8
+const NO_GENERATION = -1
+
+/** As `Admin.describeGroup`. */
+export function describeGroup(context: AdminContext, groupId: string): Promise<GroupDescription> {
+  return untilAnswered(context, context.timeoutMs, async () => {
+    const response = await callGroup(context, groupId, 'DescribeGroups', { groups: [groupId] }, body =>
+      body.groups.map(({ errorCode }) => errorCode),
+    )
+    const group = response.groups.find(each => each.groupId === groupId)
+    if (group === undefined || group.errorCode !== 0) {
+      throw adminFailure(group?.errorCode ?? -1, { doing: `describe the group ${groupId}` }, group?.errorMessage)
+    }
+    const { groupState, protocolType, protocolData, members } = group
+    return {
+      groupId,
+      state: groupState,
+      protocolType,
+      protocol: protocolData,
+      members: members.map(({ memberId, groupInstanceId, clientId, clientHost, memberAssignment }) => ({
+        memberId,
+        groupInstanceId,
+        clientId,
+        host: clientHost,
+        partitions: memberAssignment.length === 0 ? [] : decodeAssignment(memberAssignment).partitions,
+      })),
+    }
+  })
+}
+
+/** As `Admin.listGroups`. */
+export function listGroups(context: AdminContext): Promise<ListedGroup[]> {
+  return untilAnswered(context, context.timeoutMs, async deadline => {
+    const found: ListedGroup[] = []
+    for (const nodeId of context.cluster.brokers.keys()) {
+      const opening = context.cluster.connection(nodeId, 'control')
+      const connection = await deadline.bound(`Broker ${String(nodeId)} could not be reached`, opening)
+      const response = await connection.send('ListGroups', {}, { timeoutMs: Math.max(1, deadline.remainingMs) })
+      if (response.errorCode !== 0) throw adminFailure(response.errorCode, { doing: 'list the groups' })
+      for (const { groupId, protocolType, groupState } of response.groups) {
+        found.push({ groupId, protocolType, state: groupState })
+      }
+    }
+    return found
+  })
+}
+
+/** As `Admin.deleteGroup`. */
+export function deleteGroup(context: AdminContext, groupId: string): Promise<boolean> {
+  return untilAnswered(context, context.timeoutMs, async () => {
+    const response = await callGroup(context, groupId, 'DeleteGroups', { groupsNames: [groupId] }, body =>
+      body.results.map(({ errorCode }) => errorCode),
+    )
+    const [result] = response.results
+    if (result?.errorCode === GROUP_ID_NOT_FOUND) return false
+    if (result?.errorCode === NON_EMPTY_GROUP) {
+      throw adminFailure(NON_EMPTY_GROUP, { doing: `delete the group ${groupId}` }, 'it still has members')
+    }
+    if (result?.errorCode !== 0) throw adminFailure(result?.errorCode ?? -1, { doing: `delete the group ${groupId}` })
+    return true
+  })
+}
+
+/** As `Admin.committedOffsets`. */
+export function committedOffsets(
+  context: AdminContext,
+  groupId: string,
+  partitions: readonly TopicPartition[] | undefined,
+  requireStable: boolean,
+): Promise<TopicPartitionMap<OffsetAndMetadata>> {
+  return untilAnswered(context, context.timeoutMs, async deadline => {
+    const nodeId = await context.cluster.coordinator('group', groupId, deadline.remainingMs)
+    const connection = await deadline.bound(
+      `The coordinator of group ${groupId} could not be reached`,
+      context.cluster.connection(nodeId, 'coordinator'),
+    )
+    const topics = topicsOf(partitions)
+    const batched = (connection.apiVersions.best('OffsetFetch') ?? 0) >= BATCHED_OFFSET_FETCH_VERSION
+    const which = batched ? { groups: [{ groupId, topics }] } : { groupId, topics }
+    const timeoutMs = Math.max(1, deadline.remainingMs)
+    const response = await connection.send('OffsetFetch', { ...which, requireStable }, { timeoutMs })
+    const group = batched ? response.groups.find(each => each.groupId === groupId) : response
+    const doing = `read the committed offsets of the group ${groupId}`
+    if (group === undefined || group.errorCode !== 0) {
+      context.cluster.forgetCoordinator('group', groupId)
+      throw adminFailure(group?.errorCode ?? -1, { doing })
+    }
+    return offsetsOf(group.topics, doing)
+  })
+}
+
+function topicsOf(
+  partitions: readonly TopicPartition[] | undefined,
+): { name: string; partitionIndexes: number[] }[] | null {
+  if (partitions === undefined) return null
+  return [...groupByTopic(partitions)].map(([name, partitionIndexes]) => ({ name, partitionIndexes }))
+}
+
+function offsetsOf(
+  topics: ResponseBodies['OffsetFetch']['topics'] | ResponseBodies['OffsetFetch']['groups'][number]['topics'],
+  doing: string,
+): TopicPartitionMap<OffsetAndMetadata> {
+  const found = new TopicPartitionMap<OffsetAndMetadata>()
+  for (const { name: topic, partitions } of topics) {
+    for (const { partitionIndex, committedOffset, committedLeaderEpoch, metadata, errorCode } of partitions) {
+      const place = { topic, partition: partitionIndex }
+      // 88 passes once the transaction that holds the offset ends; that is among what is tried again.
+      if (errorCode !== 0) throw adminFailure(errorCode, { ...place, doing }, textOf(errorCode))
+      if (committedOffset < 0) continue
+      found.set(place, { offset: committedOffset, leaderEpoch: committedLeaderEpoch, metadata: metadata ?? '' })
+    }
+  }
+  return found
+}
+
+function textOf(errorCode: number): string | null {
+  return errorCode === UNSTABLE_OFFSET_COMMIT ? 'a transaction with an offset of this partition is still open' : null
+}
+
+/** As `Admin.alterGroupOffsets`. */
+export async function alterGroupOffsets(
+  context: AdminContext,
+  groupId: string,
+  offsets: TopicPartitionMap<OffsetAndMetadata>,
+): Promise<void> {
+  const topics = [...offsets.byTopic()].map(([name, partitions]) => ({
+    name,
+    partitions: [...partitions].map(([partitionIndex, { offset, leaderEpoch, metadata }]) => ({
+      partitionIndex,
+      committedOffset: offset,
+      committedLeaderEpoch: leaderEpoch,
+      committedMetadata: metadata,
+    })),
+  }))
+  await untilAnswered(context, context.timeoutMs, async () => {
+    const body = { groupId, generationIdOrMemberEpoch: NO_GENERATION, memberId: '', topics }
+    const response = await callGroup(context, groupId, 'OffsetCommit', body, answer =>
+      answer.topics.flatMap(({ partitions }) => partitions.map(({ errorCode }) => errorCode)),
+    )
+    for (const { name, partitions } of response.topics) {
+      for (const { partitionIndex, errorCode } of partitions) {
+        if (errorCode === 0) continue
+        const subject = { topic: name, partition: partitionIndex, doing: `set the offset of the group ${groupId}` }
+        throw adminFailure(errorCode, subject, errorCode === UNKNOWN_MEMBER_ID ? 'the group still has members' : null)
+      }
+    }
+  })
+}
+
+/** As `Admin.removeMembers`. */
+export async function removeMembers(
+  context: AdminContext,
+  groupId: string,
+  members: readonly { readonly memberId: string; readonly groupInstanceId: string | null }[],
+): Promise<void> {
+  await untilAnswered(context, context.timeoutMs, async () => {
+    const body = { groupId, members }
+    const response = await callGroup(context, groupId, 'LeaveGroup', body, answer => [answer.errorCode])
+    const codes = [response.errorCode, ...response.members.map(({ errorCode }) => errorCode)]
+    const failed = codes.find(code => code !== 0 && code !== UNKNOWN_MEMBER_ID)
+    if (failed !== undefined) throw adminFailure(failed, { doing: `remove members of the group ${groupId}` })
+  })
+}
+
+function callGroup<A extends ApiName>(
+  { cluster, timeoutMs }: AdminContext,
+  groupId: string,
+  api: A,
+  body: RequestBodies[A],
+  errorCodesOf: (response: ResponseBodies[A]) => readonly number[],
+): Promise<ResponseBodies[A]> {
+  return cluster.coordinatorCall('group', groupId, api, body, { timeoutMs, retryLost: true, errorCodesOf })
+}

@@ -1,0 +1,145 @@
+import { sleep } from '../../model/clock.ts'
+import { MillraceError } from '../../model/errors.ts'
+import { Deadline } from '../cluster/deadline.ts'
+import { adminBackoff, adminFailure, untilAnswered, type AdminContext } from './admin-call.ts'
+
+/** A topic to create. */
+export interface NewTopic {
+  readonly name: string
+  readonly partitions: number
+  /** −1 for the cluster's default. */
+  readonly replicationFactor: number
+  readonly configs: Readonly<Record<string, string>>
+}
+
+/** A topic as a listing shows it. */
+export interface ListedTopic {
+  readonly name: string
+  readonly internal: boolean
+  readonly partitions: number
+}
+
+const TOPIC_ALREADY_EXISTS = 36
+const UNKNOWN_TOPIC_OR_PARTITION = 3
+
+/** As `Admin.createTopics`. */
+export async function createTopics(
+  context: AdminContext,
+  topics: readonly NewTopic[],
+  timeoutMs: number,
+  existing: 'keep' | 'fail',
+): Promise<void> {
+  if (topics.length === 0) return
+  const deadline = new Deadline(context.clock, timeoutMs)
+  const open = new Map(topics.map(topic => [topic.name, topic]))
+  let repeated = false
+  await untilAnswered(context, timeoutMs, async () => {
+    const connection = await deadline.bound('No broker could be reached', context.cluster.anyConnection('control'))
+    const tolerated = existing === 'keep' || repeated
+    // An attempt whose answer is lost may have created them all the same.
+    repeated = true
+    const remainingMs = Math.max(1, deadline.remainingMs)
+    const body = { topics: [...open.values()].map(creatable), timeoutMs: remainingMs, validateOnly: false }
+    const response = await connection.send('CreateTopics', body, { timeoutMs: remainingMs })
+    let failure: MillraceError | undefined
+    for (const { name, errorCode, errorMessage } of response.topics) {
+      const done = errorCode === 0 || (errorCode === TOPIC_ALREADY_EXISTS && tolerated)
+      if (done) open.delete(name)
+      else failure = adminFailure(errorCode, { doing: `create the topic ${name}` }, errorMessage)
+    }
+    if (failure !== undefined) throw failure
+  })
+  await untilLed(context, topics, deadline)
+}
+
+function creatable({ name, partitions, replicationFactor, configs }: NewTopic): {
+  name: string
+  numPartitions: number
+  replicationFactor: number
+  assignments: []
+  configs: { name: string; value: string }[]
+} {
+  return {
+    name,
+    numPartitions: partitions,
+    replicationFactor,
+    assignments: [],
+    configs: Object.entries(configs).map(([key, value]) => ({ name: key, value })),
+  }
+}
+
+/** A topic that was just created has no leaders for some milliseconds, and writing to it would fail. */
+async function untilLed(
+  { cluster, clock }: AdminContext,
+  topics: readonly NewTopic[],
+  deadline: Deadline,
+): Promise<void> {
+  const backoff = adminBackoff()
+  const names = topics.map(({ name }) => name)
+  for (;;) {
+    await deadline.bound('No broker described the new topics', cluster.refresh(names))
+    const known = await deadline.bound('No broker described the new topics', cluster.topics(names))
+    const waiting = names.filter(name => known.get(name)?.partitions.every(({ leader }) => leader >= 0) !== true)
+    if (waiting.length === 0) return
+    const delayMs = backoff.next()
+    if (deadline.remainingMs <= delayMs) {
+      throw new MillraceError('REQUEST_TIMED_OUT', {
+        what: `Created, but without leaders after ${String(deadline.totalMs)} ms: ${waiting.join(', ')}.`,
+      })
+    }
+    await sleep(clock, delayMs)
+  }
+}
+
+/** As `Admin.deleteTopics`. */
+export async function deleteTopics(context: AdminContext, names: readonly string[]): Promise<void> {
+  if (names.length === 0) return
+  const open = new Set(names)
+  await untilAnswered(context, context.timeoutMs, async deadline => {
+    const connection = await deadline.bound('No broker could be reached', context.cluster.anyConnection('control'))
+    const timeoutMs = Math.max(1, deadline.remainingMs)
+    const byState = (connection.apiVersions.best('DeleteTopics') ?? 0) >= TOPIC_STATE_VERSION
+    const asked = [...open]
+    const which = byState ? { topics: asked.map(name => ({ name })) } : { topicNames: asked }
+    const response = await connection.send('DeleteTopics', { ...which, timeoutMs }, { timeoutMs })
+    let failure: MillraceError | undefined
+    for (const { name, errorCode, errorMessage } of response.responses) {
+      if (name === null) continue
+      const done = errorCode === 0 || errorCode === UNKNOWN_TOPIC_OR_PARTITION
+      if (done) open.delete(name)
+      else failure = adminFailure(errorCode, { doing: `delete the topic ${name}` }, errorMessage)
+    }
+    if (failure !== undefined) throw failure
+  })
+  await context.cluster.refresh(names)
+}
+
+/** From 6 on topics are named one by one, by name or id. */
+const TOPIC_STATE_VERSION = 6
+
+/** As `Admin.createPartitions`. */
+export async function createPartitions(context: AdminContext, topic: string, count: number): Promise<void> {
+  await untilAnswered(context, context.timeoutMs, async deadline => {
+    const connection = await deadline.bound('No broker could be reached', context.cluster.anyConnection('control'))
+    const timeoutMs = Math.max(1, deadline.remainingMs)
+    const body = { topics: [{ name: topic, count, assignments: null }], timeoutMs, validateOnly: false }
+    const response = await connection.send('CreatePartitions', body, { timeoutMs })
+    for (const { errorCode, errorMessage } of response.results) {
+      if (errorCode === 0) continue
+      throw adminFailure(errorCode, { topic, doing: `grow the topic to ${String(count)} partitions` }, errorMessage)
+    }
+  })
+  await context.cluster.refresh([topic])
+}
+
+/** As `Admin.listTopics`. */
+export function listTopics(context: AdminContext): Promise<ListedTopic[]> {
+  return untilAnswered(context, context.timeoutMs, async deadline => {
+    const connection = await deadline.bound('No broker could be reached', context.cluster.anyConnection('control'))
+    const body = { topics: null, allowAutoTopicCreation: false }
+    const response = await connection.send('Metadata', body, { timeoutMs: Math.max(1, deadline.remainingMs) })
+    return response.topics.flatMap(({ name, isInternal, partitions }) =>
+      name === null ? [] : [{ name, internal: isInternal, partitions: partitions.length }],
+    )
+  })
+}

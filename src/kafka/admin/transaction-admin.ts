@@ -1,0 +1,159 @@
+import type { TopicPartition, TopicPartitionMap } from '../../model/topic-partition.ts'
+import { adminFailure, untilAnswered, type AdminContext } from './admin-call.ts'
+import { askLeaders } from './leader-calls.ts'
+import { groupByTopic } from './partition-grouping.ts'
+
+/** Which transactional ids to list; all when nothing is given. */
+export interface TransactionFilter {
+  /** Such as `Ongoing`, `PrepareCommit`, `CompleteAbort`, `Empty`. */
+  readonly states?: readonly string[]
+  readonly producerIds?: readonly number[]
+  /** Only transactions that are open for longer, in milliseconds; brokers from 3.8 on (KIP-994). */
+  readonly openForMs?: number
+}
+
+/** A transactional id as a listing shows it. */
+export interface ListedTransaction {
+  readonly transactionalId: string
+  readonly producerId: number
+  readonly state: string
+  /** Node id of its coordinator. */
+  readonly coordinator: number
+}
+
+/** A transactional id as its coordinator sees it. */
+export interface TransactionDescription {
+  readonly transactionalId: string
+  readonly state: string
+  readonly producerId: number
+  readonly producerEpoch: number
+  readonly timeoutMs: number
+  /** Wall-clock milliseconds since 1970; −1 when none is open. */
+  readonly startedAtMs: number
+  readonly partitions: readonly TopicPartition[]
+}
+
+/** What a partition remembers of a producer. */
+export interface ProducerDescription {
+  readonly producerId: number
+  readonly producerEpoch: number
+  readonly lastSequence: number
+  readonly lastTimestamp: number
+  readonly coordinatorEpoch: number
+  /** Offset of the open transaction's first record; −1 when none is open. */
+  readonly transactionStartOffset: number
+}
+
+const TRANSACTIONAL_ID_NOT_FOUND = 105
+const DURATION_FILTER_VERSION = 1
+/** A transaction that is only begun to fence others needs no time. */
+const FENCING_TIMEOUT_MS = 1
+
+/** As `Admin.listTransactions`. */
+export function listTransactions(
+  context: AdminContext,
+  { states = [], producerIds = [], openForMs }: TransactionFilter,
+): Promise<ListedTransaction[]> {
+  return untilAnswered(context, context.timeoutMs, async deadline => {
+    const found: ListedTransaction[] = []
+    for (const nodeId of context.cluster.brokers.keys()) {
+      const opening = context.cluster.connection(nodeId, 'control')
+      const connection = await deadline.bound(`Broker ${String(nodeId)} could not be reached`, opening)
+      const version = connection.apiVersions.best('ListTransactions') ?? 0
+      const duration =
+        openForMs !== undefined && version >= DURATION_FILTER_VERSION ? { durationFilter: openForMs } : {}
+      const body = { stateFilters: states, producerIdFilters: producerIds, ...duration }
+      const response = await connection.send('ListTransactions', body, { timeoutMs: Math.max(1, deadline.remainingMs) })
+      if (response.errorCode !== 0) throw adminFailure(response.errorCode, { doing: 'list the transactions' })
+      for (const { transactionalId, producerId, transactionState } of response.transactionStates) {
+        found.push({ transactionalId, producerId, state: transactionState, coordinator: nodeId })
+      }
+    }
+    return found
+  })
+}
+
+/** As `Admin.describeTransactions`. */
+export async function describeTransactions(
+  context: AdminContext,
+  transactionalIds: readonly string[],
+): Promise<Map<string, TransactionDescription>> {
+  const found = new Map<string, TransactionDescription>()
+  for (const id of transactionalIds) {
+    const description = await describeTransaction(context, id)
+    if (description !== undefined) found.set(id, description)
+  }
+  return found
+}
+
+function describeTransaction(context: AdminContext, id: string): Promise<TransactionDescription | undefined> {
+  const { cluster, timeoutMs } = context
+  return untilAnswered(context, timeoutMs, async () => {
+    const response = await cluster.coordinatorCall(
+      'transaction',
+      id,
+      'DescribeTransactions',
+      { transactionalIds: [id] },
+      {
+        timeoutMs,
+        retryLost: true,
+        errorCodesOf: body => body.transactionStates.map(({ errorCode }) => errorCode),
+      },
+    )
+    const state = response.transactionStates.find(({ transactionalId }) => transactionalId === id)
+    if (state?.errorCode === TRANSACTIONAL_ID_NOT_FOUND) return undefined
+    if (state === undefined || state.errorCode !== 0) {
+      throw adminFailure(state?.errorCode ?? -1, { doing: `describe the transaction of ${id}` })
+    }
+    return {
+      transactionalId: id,
+      state: state.transactionState,
+      producerId: state.producerId,
+      producerEpoch: state.producerEpoch,
+      timeoutMs: state.transactionTimeoutMs,
+      startedAtMs: state.transactionStartTimeMs,
+      partitions: state.topics.flatMap(({ topic, partitions }) => partitions.map(partition => ({ topic, partition }))),
+    }
+  })
+}
+
+/** As `Admin.describeProducers`. */
+export function describeProducers(
+  context: AdminContext,
+  partitions: readonly TopicPartition[],
+): Promise<TopicPartitionMap<readonly ProducerDescription[]>> {
+  return askLeaders(context, {
+    doing: 'describe the producers',
+    partitions,
+    async ask(connection, some, timeoutMs) {
+      const topics = [...groupByTopic(some)].map(([name, partitionIndexes]) => ({ name, partitionIndexes }))
+      const response = await connection.send('DescribeProducers', { topics }, { timeoutMs })
+      return response.topics.flatMap(({ name, partitions: answers }) =>
+        answers.map(({ partitionIndex, errorCode, errorMessage, activeProducers }) => ({
+          topicPartition: { topic: name, partition: partitionIndex },
+          errorCode,
+          errorMessage,
+          value: activeProducers.map(({ currentTxnStartOffset, ...producer }) => ({
+            ...producer,
+            transactionStartOffset: currentTxnStartOffset,
+          })),
+        })),
+      )
+    },
+  })
+}
+
+/** As `Admin.fenceTransaction`. */
+export async function fenceTransaction(context: AdminContext, transactionalId: string): Promise<void> {
+  const { cluster, timeoutMs } = context
+  await untilAnswered(context, timeoutMs, async () => {
+    const body = { transactionalId, transactionTimeoutMs: FENCING_TIMEOUT_MS }
+    const response = await cluster.coordinatorCall('transaction', transactionalId, 'InitProducerId', body, {
+      timeoutMs,
+      retryLost: true,
+      errorCodesOf: ({ errorCode }) => [errorCode],
+    })
+    const doing = `fence the owner of ${transactionalId}`
+    if (response.errorCode !== 0) throw adminFailure(response.errorCode, { doing })
+  })
+}
