@@ -1,0 +1,328 @@
+import { assert } from '../../model/assert.ts'
+import { MillraceError } from '../../model/errors.ts'
+import type { RecordHeaders } from '../../model/headers.ts'
+import type { CompressionType } from '../records/compression.ts'
+import { BatchPool } from './batch-pool.ts'
+import { type FillingBatch, OutgoingBatch } from './outgoing-batch.ts'
+import { PartitionBuffer, type TopicLimits } from './partition-buffer.ts'
+import type { PartitionLane } from './partition-lane.ts'
+
+/** Broker default of `message.max.bytes`, for topics nobody registered. */
+const MAX_MESSAGE_BYTES_DEFAULT = 1_048_588
+/** A batch is never cut below this: it holds at least a header and a small record. */
+const BATCH_BYTES_MIN = 1_024
+
+/** Settings of `Accumulator`; see `ProducerOptions`. */
+export interface AccumulatorOptions {
+  readonly batchSizeBytes: number
+  readonly bufferMemoryBytes: number
+  readonly compression: CompressionType
+  readonly lingerMs: number
+  readonly deliveryTimeoutMs: number
+  /** The way to the leader, made when a partition is first written. */
+  readonly laneOf: (topic: string, partition: number) => PartitionLane
+  /** A lane got a closed batch. */
+  readonly onPending: (lane: PartitionLane) => void
+}
+
+interface TopicBuffers {
+  readonly topic: string
+  readonly limits: TopicLimits
+  readonly partitions: PartitionBuffer[]
+}
+
+/**
+ * Records on their way into batches: one open batch per partition, savepoints around input records, a bound on memory.
+ * Everything per record is synchronous and allocates nothing. Kafka: `RecordAccumulator`.
+ */
+export class Accumulator {
+  readonly #options: AccumulatorOptions
+  readonly #pool: BatchPool
+  readonly #topics = new Map<string, TopicBuffers>()
+  #lastTopic: TopicBuffers | undefined
+  readonly #active: PartitionBuffer[] = []
+  /** Buffers written by the savepoint that is open; only the first `#touchedCount` count. */
+  readonly #touched: PartitionBuffer[] = []
+  #touchedCount = 0
+  #savepoint = 0
+  #lastSavepoint = 0
+  #markRecords = 0
+  #markBytes = 0
+  #markBuffered = 0
+  #records = 0
+  #bytes = 0
+  #bufferedBytes = 0
+  readonly #dropFilling = (batch: FillingBatch): void => {
+    this.#pool.give(batch)
+  }
+
+  constructor(options: AccumulatorOptions) {
+    this.#options = options
+    this.#pool = new BatchPool(options.bufferMemoryBytes)
+  }
+
+  /** Records appended since `resetCounters`. */
+  get records(): number {
+    return this.#records
+  }
+
+  /** Bytes of those before compression. */
+  get bytes(): number {
+    return this.#bytes
+  }
+
+  /** Appended bytes, before compression, that were not released. */
+  get bufferedBytes(): number {
+    return this.#bufferedBytes
+  }
+
+  /** Whether `buffer.memory` is used up. */
+  get isFull(): boolean {
+    return this.#bufferedBytes >= this.#options.bufferMemoryBytes
+  }
+
+  /** Whether records wait to be closed. */
+  get holdsRecords(): boolean {
+    return this.#active.some(({ open, full }) => full.length > 0 || (open?.writer.count ?? 0) > 0)
+  }
+
+  /** Whether a savepoint is open. */
+  get inRecord(): boolean {
+    return this.#savepoint !== 0
+  }
+
+  /** Tells the bound of a topic's batches, before its first record. */
+  register(topic: string, maxMessageBytes: number): void {
+    const known = this.#topics.get(topic)
+    if (known === undefined) this.#addTopic(topic, maxMessageBytes)
+    else this.#limit(known.limits, maxMessageBytes)
+  }
+
+  /** Opens a savepoint. */
+  beginRecord(): void {
+    assert(this.#savepoint === 0, 'one savepoint at a time')
+    this.#lastSavepoint += 1
+    this.#savepoint = this.#lastSavepoint
+    this.#markRecords = this.#records
+    this.#markBytes = this.#bytes
+    this.#markBuffered = this.#bufferedBytes
+  }
+
+  /** Keeps what was appended since `beginRecord`. */
+  endRecord(): void {
+    assert(this.#savepoint !== 0, 'a savepoint is open')
+    for (let i = 0; i < this.#touchedCount; i += 1) this.#touched[i]?.forgetMark()
+    this.#touchedCount = 0
+    this.#savepoint = 0
+  }
+
+  /** Removes what was appended since `beginRecord`. */
+  rollbackRecord(): void {
+    assert(this.#savepoint !== 0, 'a savepoint is open')
+    for (let i = 0; i < this.#touchedCount; i += 1) this.#touched[i]?.rollback(this.#dropFilling)
+    this.#touchedCount = 0
+    this.#savepoint = 0
+    this.#records = this.#markRecords
+    this.#bytes = this.#markBytes
+    this.#bufferedBytes = this.#markBuffered
+  }
+
+  /**
+   * Appends one record.
+   *
+   * @throws MillraceError `RECORD_TOO_LARGE` when it does not fit into its topic
+   */
+  append(
+    topic: string,
+    partition: number,
+    key: Uint8Array | null,
+    value: Uint8Array | null,
+    timestamp: number,
+    headers: RecordHeaders,
+  ): void {
+    const buffers = this.#lastTopic?.topic === topic ? this.#lastTopic : this.#topicOf(topic)
+    const buffer = buffers.partitions[partition] ?? this.#addPartition(buffers, partition)
+    if (buffer.markedBy !== this.#savepoint) this.#mark(buffer)
+    const open = buffer.open ?? this.#begin(buffer)
+    const before = open.writer.bytes
+    let appended = false
+    try {
+      appended = open.writer.append(key, value, timestamp, headers)
+    } catch (error) {
+      if (!(error instanceof MillraceError) || error.code !== 'RECORD_TOO_LARGE') throw error
+      this.#appendAlone(buffer, key, value, timestamp, headers)
+      return
+    }
+    if (appended) {
+      this.#count(open.writer.bytes - before)
+      return
+    }
+    // Full: the next one is empty, so that it either takes the record or throws.
+    buffer.full.push(open)
+    buffer.open = undefined
+    this.append(topic, partition, key, value, timestamp, headers)
+  }
+
+  /**
+   * Closes what is due, or everything, and gives it to the lanes.
+   *
+   * @returns milliseconds until the next batch is due by `linger.ms`; −1 when none waits for it
+   */
+  close(nowMs: number, everything: boolean): number {
+    assert(this.#savepoint === 0, 'batches are closed between records only')
+    let nextDueMs = -1
+    for (let i = this.#active.length - 1; i >= 0; i -= 1) {
+      const buffer = this.#active[i]
+      if (buffer === undefined) continue
+      const dueMs = this.#closeBuffer(buffer, nowMs, everything)
+      if (dueMs >= 0 && (nextDueMs < 0 || dueMs < nextDueMs)) nextDueMs = dueMs
+      if (buffer.open === undefined) this.#deactivate(i)
+    }
+    return nextDueMs
+  }
+
+  /** A batch is done with: its memory is free again. */
+  release(batch: OutgoingBatch): void {
+    this.#bufferedBytes -= batch.bufferedBytes
+    this.#pool.give(batch.source)
+  }
+
+  /** Forgets everything that is not closed. */
+  discard(): void {
+    if (this.#savepoint !== 0) this.rollbackRecord()
+    for (const buffer of this.#active) {
+      buffer.active = false
+      for (const batch of buffer.full) this.#drop(batch)
+      buffer.full.length = 0
+      if (buffer.open !== undefined) this.#drop(buffer.open)
+      buffer.open = undefined
+    }
+    this.#active.length = 0
+  }
+
+  /** Begins to count anew, at the end of a transaction. */
+  resetCounters(): void {
+    this.#records = 0
+    this.#bytes = 0
+  }
+
+  /** Halves the bound of a topic's batches, after the broker refused one as too large. */
+  halveBatches(topic: string): void {
+    const { limits } = this.#topicOf(topic)
+    limits.batchBytes = Math.max(BATCH_BYTES_MIN, limits.batchBytes >>> 1)
+  }
+
+  #count(bytes: number): void {
+    this.#records += 1
+    this.#bytes += bytes
+    this.#bufferedBytes += bytes
+  }
+
+  #mark(buffer: PartitionBuffer): void {
+    if (this.#savepoint === 0) return
+    buffer.mark(this.#savepoint)
+    this.#touched[this.#touchedCount] = buffer
+    this.#touchedCount += 1
+  }
+
+  #begin(buffer: PartitionBuffer): FillingBatch {
+    const batch = this.#pool.take(buffer.limits.batchBytes)
+    buffer.open = batch
+    this.#bufferedBytes += batch.writer.bytes
+    if (!buffer.active) {
+      buffer.active = true
+      this.#active.push(buffer)
+    }
+    return batch
+  }
+
+  /** A record larger than `batch.size` travels in a batch of its own, up to what the topic takes. */
+  #appendAlone(
+    buffer: PartitionBuffer,
+    key: Uint8Array | null,
+    value: Uint8Array | null,
+    timestamp: number,
+    headers: RecordHeaders,
+  ): void {
+    const { lane, limits } = buffer
+    const batch = this.#pool.take(limits.maxMessageBytes)
+    try {
+      batch.writer.append(key, value, timestamp, headers)
+    } catch (cause) {
+      this.#pool.give(batch)
+      if (!(cause instanceof MillraceError)) throw cause
+      throw new MillraceError(cause.code, { ...cause.details, cause, topic: lane.topic, partition: lane.partition })
+    }
+    if (buffer.open !== undefined) buffer.full.push(buffer.open)
+    buffer.open = undefined
+    buffer.full.push(batch)
+    this.#count(batch.writer.bytes)
+  }
+
+  #closeBuffer(buffer: PartitionBuffer, nowMs: number, everything: boolean): number {
+    for (const batch of buffer.full) this.#seal(buffer, batch, nowMs)
+    buffer.full.length = 0
+    const { open } = buffer
+    if (open === undefined) return -1
+    if (open.lingerFromMs < 0) open.lingerFromMs = nowMs
+    const dueMs = open.lingerFromMs + this.#options.lingerMs - nowMs
+    // A due batch that is not full also waits for the ones before it: meanwhile it may fill, which costs no time.
+    if (!everything && (dueMs > 0 || !buffer.lane.idle)) return dueMs > 0 ? dueMs : -1
+    buffer.open = undefined
+    this.#seal(buffer, open, nowMs)
+    return -1
+  }
+
+  #seal(buffer: PartitionBuffer, batch: FillingBatch, nowMs: number): void {
+    const { writer } = batch
+    if (writer.count === 0) {
+      this.#drop(batch)
+      return
+    }
+    const bufferedBytes = writer.bytes
+    const sealed = writer.seal(this.#options.compression)
+    const deadlineMs = nowMs + this.#options.deliveryTimeoutMs
+    buffer.lane.pending.push(new OutgoingBatch(batch, sealed, bufferedBytes, deadlineMs))
+    this.#options.onPending(buffer.lane)
+  }
+
+  #drop(batch: FillingBatch): void {
+    this.#bufferedBytes -= batch.writer.bytes
+    this.#pool.give(batch)
+  }
+
+  #deactivate(index: number): void {
+    const last = this.#active.pop()
+    const removed = index === this.#active.length ? last : this.#active[index]
+    if (removed !== undefined) removed.active = false
+    if (last !== undefined && last !== removed) this.#active[index] = last
+  }
+
+  #topicOf(topic: string): TopicBuffers {
+    const buffers = this.#topics.get(topic) ?? this.#addTopic(topic, MAX_MESSAGE_BYTES_DEFAULT)
+    this.#lastTopic = buffers
+    return buffers
+  }
+
+  #addTopic(topic: string, maxMessageBytes: number): TopicBuffers {
+    const limits = { maxMessageBytes: 0, batchBytes: 0 }
+    this.#limit(limits, maxMessageBytes)
+    const buffers = { topic, limits, partitions: [] }
+    this.#topics.set(topic, buffers)
+    return buffers
+  }
+
+  #limit(limits: TopicLimits, maxMessageBytes: number): void {
+    const { compression, batchSizeBytes } = this.#options
+    // The broker measures what it is sent, and a codec makes incompressible bytes a little longer.
+    const growth = compression === 'none' ? 0 : Math.ceil(maxMessageBytes / 128) + 64
+    limits.maxMessageBytes = Math.max(BATCH_BYTES_MIN, maxMessageBytes - growth)
+    limits.batchBytes = Math.min(batchSizeBytes, limits.maxMessageBytes)
+  }
+
+  #addPartition(buffers: TopicBuffers, partition: number): PartitionBuffer {
+    const buffer = new PartitionBuffer(this.#options.laneOf(buffers.topic, partition), buffers.limits)
+    buffers.partitions[partition] = buffer
+    return buffer
+  }
+}

@@ -1,0 +1,91 @@
+import { MillraceError, type MillraceErrorDetails } from '../../model/errors.ts'
+import type { MillraceErrorCode } from '../../model/error-table.ts'
+import { type CallKind, reactionTo } from '../error-reactions.ts'
+import { kafkaErrorName } from '../protocol/error-codes.ts'
+
+const TOPIC_AUTHORIZATION_FAILED = 29
+const GROUP_AUTHORIZATION_FAILED = 30
+const CLUSTER_AUTHORIZATION_FAILED = 31
+const TRANSACTIONAL_ID_AUTHORIZATION_FAILED = 53
+const UNSUPPORTED_VERSION = 35
+const INVALID_TRANSACTION_TIMEOUT = 50
+const MESSAGE_TOO_LARGE = 10
+const RECORD_LIST_TOO_LARGE = 18
+
+/** Whether a code says that the broker thinks of another epoch or transaction than we do: InitProducerId tells why. */
+export function asksFirst(code: number, call: CallKind): boolean {
+  return reactionTo(code, call) === 'askFirst'
+}
+
+/** Whether the broker found the batch, not its content, too large. */
+export function isTooLarge(code: number): boolean {
+  return code === MESSAGE_TOO_LARGE || code === RECORD_LIST_TOO_LARGE
+}
+
+/**
+ * An error code of a broker that no retry can clear, or that none has cleared until the deadline, as the error the
+ * engine reacts to (docs/reliability.md, "Error code → reaction").
+ *
+ * @param where - what was asked, such as `EndTxn of transactional id orders-1`
+ */
+export function brokerFailure(
+  code: number,
+  call: CallKind,
+  where: string,
+  details: MillraceErrorDetails = {},
+): MillraceError {
+  const name = kafkaErrorName(code)
+  const known: MillraceErrorDetails = {
+    what: `${where} was answered ${name} (${String(code)})`,
+    ...details,
+    kafkaCode: code,
+  }
+  switch (reactionTo(code, call)) {
+    case 'retry':
+      return new MillraceError('REQUEST_TIMED_OUT', {
+        ...known,
+        what: `${where} was still answered ${name} at its deadline`,
+      })
+    case 'abort':
+    case 'newGeneration':
+      return new MillraceError('TRANSACTION_ABORTED', known)
+    case 'refence':
+      return new MillraceError('KAFKA_ERROR', known)
+    case 'askFirst':
+      return new MillraceError('TRANSACTION_TIMED_OUT', known)
+    case 'fenced':
+      return new MillraceError('PRODUCER_FENCED', known)
+    case 'replaced':
+      return new MillraceError('INSTANCE_ID_IN_USE', known)
+    case 'membershipLost':
+      return new MillraceError('MEMBERSHIP_LOST', known)
+    case 'record':
+      return new MillraceError(isTooLarge(code) ? 'RECORD_TOO_LARGE' : 'RECORD_REFUSED', known)
+    case 'stop':
+      return new MillraceError(stopCode(code), { ...known, reaction: 'stop' })
+  }
+}
+
+function stopCode(code: number): MillraceErrorCode {
+  switch (code) {
+    case TOPIC_AUTHORIZATION_FAILED:
+    case GROUP_AUTHORIZATION_FAILED:
+    case CLUSTER_AUTHORIZATION_FAILED:
+    case TRANSACTIONAL_ID_AUTHORIZATION_FAILED:
+      return 'NOT_AUTHORIZED'
+    case UNSUPPORTED_VERSION:
+      return 'BROKER_TOO_OLD'
+    case INVALID_TRANSACTION_TIMEOUT:
+      return 'CONFIG_CONFLICT'
+    default:
+      return 'KAFKA_ERROR'
+  }
+}
+
+/** Whether an error of opening a connection will not pass by itself. */
+export function isFinal(error: unknown): boolean {
+  return (
+    error instanceof MillraceError &&
+    (error.code === 'AUTHENTICATION_FAILED' || error.code === 'NOT_AUTHORIZED' || error.code === 'BROKER_TOO_OLD')
+  )
+}

@@ -1,0 +1,392 @@
+import { assert } from '../../model/assert.ts'
+import { crashPoint } from '../../model/crash-point.ts'
+import { MillraceError, reasonOf } from '../../model/errors.ts'
+import type { RecordHeaders } from '../../model/headers.ts'
+import type { TopicPartitionMap } from '../../model/topic-partition.ts'
+import type { Deadline } from '../cluster/deadline.ts'
+import type { GroupMembership } from '../group-membership.ts'
+import type { OffsetAndMetadata } from '../offset-and-metadata.ts'
+import { Accumulator } from './accumulator.ts'
+import { EarliestAlarm } from './earliest-alarm.ts'
+import { IdempotentSession } from './idempotent-session.ts'
+import type { OutgoingBatch } from './outgoing-batch.ts'
+import { PlainSession } from './plain-session.ts'
+import { isTooLarge } from './producer-failure.ts'
+import { ProducerIdentity } from './producer-identity.ts'
+import type { ProducerOptions } from './producer-options.ts'
+import type { ProducerSession } from './producer-session.ts'
+import { ProgressSignal } from './progress-signal.ts'
+import { Sender } from './sender.ts'
+import { TransactionCalls } from './transaction-calls.ts'
+import { TransactionManager } from './transaction-manager.ts'
+import type { TransactionProgress } from './transaction-progress.ts'
+
+export type { ProducerOptions } from './producer-options.ts'
+export type { TransactionProgress } from './transaction-progress.ts'
+
+/** An abort waits this long for Produce answers before it cuts the connections: a broker answers or has died by then. */
+const ABORT_PATIENCE_MS = 2_000
+
+/**
+ * Writes records to partitions, and offsets with them, in transactions, or idempotently, or plainly. Kafka:
+ * `KafkaProducer`, `StreamsProducer`.
+ */
+export class Producer {
+  readonly #options: ProducerOptions
+  readonly #calls: TransactionCalls
+  readonly #identity: ProducerIdentity
+  readonly #session: ProducerSession
+  readonly #transactions: TransactionManager | undefined
+  readonly #accumulator: Accumulator
+  readonly #sender: Sender
+  readonly #signal: ProgressSignal
+  readonly #lingerAlarm: EarliestAlarm
+  #failure: MillraceError | undefined
+  #acknowledgedBatches = 0
+  #closed = false
+
+  constructor(options: ProducerOptions) {
+    this.#options = options
+    const { cluster, clock, logger, transactionalId, transactionTimeoutMs, requestTimeoutMs } = options
+    this.#signal = new ProgressSignal(clock)
+    this.#calls = new TransactionCalls(cluster, clock, requestTimeoutMs)
+    this.#lingerAlarm = new EarliestAlarm(clock, () => {
+      this.#advance()
+    })
+    this.#identity = new ProducerIdentity({
+      calls: this.#calls,
+      cluster,
+      logger,
+      transactionalId,
+      transactionTimeoutMs,
+      onChanged: () => {
+        this.#sender.restartSequences()
+      },
+    })
+    this.#transactions = transactionalId === undefined ? undefined : this.#newTransactions(transactionalId)
+    this.#session =
+      this.#transactions ?? (options.idempotent ? new IdempotentSession(this.#identity) : new PlainSession())
+    this.#sender = this.#newSender()
+    this.#accumulator = new Accumulator({
+      batchSizeBytes: options.batchSizeBytes,
+      bufferMemoryBytes: options.bufferMemoryBytes,
+      compression: options.compression,
+      lingerMs: options.lingerMs,
+      deliveryTimeoutMs: options.deliveryTimeoutMs,
+      laneOf: (topic, partition) => this.#sender.openLane(topic, partition),
+      onPending: lane => {
+        this.#sender.activate(lane)
+      },
+    })
+  }
+
+  /**
+   * Gets a producer id; with a transactional id becomes its owner, which fences an older one and aborts what it left open.
+   *
+   * @throws MillraceError
+   */
+  async initialize(): Promise<void> {
+    await this.#session.initialize(this.#calls.deadline(this.#options.maxBlockMs))
+    this.#sender.resume()
+    this.#failure = undefined
+  }
+
+  /** Tells how large a batch of a topic may be, before its first record: `max.message.bytes`, with the header. */
+  register(topic: string, limits: { readonly maxMessageBytes: number }): void {
+    this.#accumulator.register(topic, limits.maxMessageBytes)
+  }
+
+  /** Opens a savepoint around one input record: nothing appended from here on is sent before `endRecord`. */
+  beginRecord(): void {
+    this.#accumulator.beginRecord()
+  }
+
+  /** Keeps what was appended since `beginRecord`. */
+  endRecord(): void {
+    this.#accumulator.endRecord()
+  }
+
+  /** Removes what was appended since `beginRecord`. */
+  rollbackRecord(): void {
+    this.#accumulator.rollbackRecord()
+  }
+
+  /**
+   * Appends one record to a batch; it is sent later.
+   *
+   * @param timestamp - milliseconds since 1970
+   * @throws MillraceError `RECORD_TOO_LARGE` when it does not fit into its topic
+   */
+  append(
+    topic: string,
+    partition: number,
+    key: Uint8Array | null,
+    value: Uint8Array | null,
+    timestamp: number,
+    headers: RecordHeaders,
+  ): void {
+    this.#accumulator.append(topic, partition, key, value, timestamp, headers)
+  }
+
+  /** Whether `buffer.memory` is used up: the caller waits for `whenBufferFree` before it appends more. */
+  get bufferFull(): boolean {
+    return this.#accumulator.isFull
+  }
+
+  /**
+   * Resolves once there is room again.
+   *
+   * @throws MillraceError the failure of the producer, or `REQUEST_TIMED_OUT` after `max.block.ms`
+   */
+  async whenBufferFree(): Promise<void> {
+    const deadline = this.#calls.deadline(this.#options.maxBlockMs)
+    this.pump()
+    while (this.#accumulator.isFull) {
+      this.#throwFailure()
+      await this.#progress(deadline, 'The brokers acknowledged too little to make room in buffer.memory')
+    }
+  }
+
+  /** Sends what is full or has waited for `linger.ms`. Call it after each chunk of records, never within one. */
+  pump(): void {
+    assert(!this.#accumulator.inRecord, 'nothing is sent from within a record')
+    this.#advance()
+  }
+
+  /** What went wrong in the background; the next `flush` throws it too. Nothing more is sent until `abortTransaction`. */
+  get failure(): MillraceError | undefined {
+    return this.#failure
+  }
+
+  /**
+   * Sends everything and waits until all of it is acknowledged.
+   *
+   * @throws MillraceError the failure of the producer, or `REQUEST_TIMED_OUT`
+   */
+  async flush(timeoutMs: number): Promise<void> {
+    const deadline = this.#calls.deadline(timeoutMs)
+    const { clock } = this.#options
+    this.#throwFailure()
+    this.#accumulator.close(clock.nowMs(), true)
+    this.#sender.drain()
+    while (!this.#sender.idle) {
+      this.#throwFailure()
+      await this.#progress(deadline, 'The brokers did not acknowledge all batches')
+    }
+    this.#throwFailure()
+    if (this.#acknowledgedBatches > 0) crashPoint('produce:allAnswered')
+  }
+
+  /** What the open transaction has come to; read it after each chunk. */
+  get transaction(): TransactionProgress {
+    const { records, bytes } = this.#accumulator
+    const { state } = this.#session
+    return {
+      state,
+      openedAtMs: this.#transactions?.openedAtMs,
+      records,
+      bytes,
+      ongoing: records > 0 || (state !== 'idle' && state !== 'uninitialized'),
+    }
+  }
+
+  /**
+   * Puts offsets into the transaction, on behalf of a generation (KIP-447), after every batch was acknowledged.
+   *
+   * @returns `illegalGeneration` when the group has another generation by now: call again with the new one, in the same
+   *   transaction
+   * @throws MillraceError after looking at every partition's answer
+   */
+  async sendOffsets(
+    groupId: string,
+    member: GroupMembership,
+    offsets: TopicPartitionMap<OffsetAndMetadata>,
+    timeoutMs: number,
+  ): Promise<'done' | 'illegalGeneration'> {
+    this.#throwFailure()
+    // Beside a first Produce the broker's check of the transaction fails in most cases (19 and 14).
+    assert(this.#sender.idle, 'offsets follow the acknowledgements')
+    return this.#inTransactions('sendOffsets').sendOffsets(groupId, member, offsets, this.#calls.deadline(timeoutMs))
+  }
+
+  /**
+   * Commits the transaction; nothing is sent when there is none.
+   *
+   * @returns `committed` only on the broker's word; `unknown` when the outcome was not learnt: call `refence`, then read
+   *   the offsets back
+   * @throws MillraceError when the broker refused: it is not committed, call `abortTransaction`
+   */
+  async commitTransaction(timeoutMs: number): Promise<'committed' | 'unknown'> {
+    this.#throwFailure()
+    assert(this.#sender.idle && !this.#accumulator.holdsRecords, 'F19 nothing is in flight when a transaction ends')
+    const outcome = await this.#inTransactions('commitTransaction').commit(this.#calls.deadline(timeoutMs))
+    this.#accumulator.resetCounters()
+    this.#acknowledgedBatches = 0
+    return outcome
+  }
+
+  /**
+   * Drops what was not sent, waits for what was, and aborts the transaction; afterwards another one may begin. Without
+   * transactions: drops what is not acknowledged. After an error call it again.
+   *
+   * @throws MillraceError `PRODUCER_FENCED` when another process owns the transactional id, or what kept it from aborting
+   */
+  async abortTransaction(timeoutMs: number): Promise<void> {
+    const deadline = this.#calls.deadline(timeoutMs)
+    await this.#settle(timeoutMs, gap => this.#session.abort(deadline, gap))
+  }
+
+  /**
+   * Raises the epoch of our own transactional id: what is open is aborted, what is late is refused.
+   *
+   * @returns `fenced` when another process owns the id
+   * @throws MillraceError
+   */
+  async refence(timeoutMs: number): Promise<'ours' | 'fenced'> {
+    const deadline = this.#calls.deadline(timeoutMs)
+    const transactions = this.#inTransactions('refence')
+    return this.#settle(timeoutMs, () => transactions.refence(deadline))
+  }
+
+  /**
+   * Who is asked whether this process still has its place in the group, where the broker itself cannot tell a fenced
+   * producer from one whose transaction timed out (transaction.version 0).
+   */
+  setAskGroup(ask: () => Promise<'ours' | 'replaced'>): void {
+    this.#identity.setAskGroup(ask)
+  }
+
+  /** Aborts what is open, as far as that goes within the time, and sends nothing more. The connections are the cluster's. */
+  async close(timeoutMs: number): Promise<void> {
+    if (this.#closed) return
+    this.#closed = true
+    const { state } = this.#session
+    try {
+      if (state === 'open' || state === 'aborting') await this.abortTransaction(timeoutMs)
+    } catch (error) {
+      const { logger, transactionalId } = this.#options
+      logger.warn({ transactionalId, reason: reasonOf(error) }, 'a transaction is left to the broker to abort')
+    }
+    this.#sender.close()
+    this.#lingerAlarm.cancel()
+    this.#signal.notify()
+  }
+
+  /** Brings the sender to rest, forgets what it holds, then lets `end` deal with the transaction. */
+  async #settle<T>(timeoutMs: number, end: (gap: boolean) => Promise<T>): Promise<T> {
+    this.#sender.stop()
+    this.#accumulator.discard()
+    const answered = await this.#sender.quiesce(Math.min(ABORT_PATIENCE_MS, timeoutMs / 2))
+    if (!answered) this.#session.noteUnsure()
+    const gap = this.#sender.discard(batch => {
+      this.#accumulator.release(batch)
+    })
+    this.#accumulator.resetCounters()
+    this.#acknowledgedBatches = 0
+    this.#failure = undefined
+    const result = await end(gap)
+    if (!this.#closed) this.#sender.resume()
+    this.#signal.notify()
+    return result
+  }
+
+  /** As `pump`, from timers and answers: those come between records only. */
+  #advance(): void {
+    if (this.#failure !== undefined || this.#closed || this.#accumulator.inRecord) return
+    const nowMs = this.#options.clock.nowMs()
+    const dueMs = this.#accumulator.close(nowMs, this.#accumulator.isFull)
+    if (dueMs >= 0) this.#lingerAlarm.wakeAt(nowMs + dueMs)
+    this.#sender.drain()
+  }
+
+  async #progress(deadline: Deadline, what: string): Promise<void> {
+    if (deadline.passed) {
+      throw new MillraceError('REQUEST_TIMED_OUT', { what: `${what} within ${String(deadline.totalMs)} ms.` })
+    }
+    await this.#signal.next(deadline.remainingMs)
+  }
+
+  #throwFailure(): void {
+    if (this.#failure !== undefined) throw this.#failure
+    if (this.#closed) throw new MillraceError('NOT_RUNNING', { what: 'The producer is closed.' })
+  }
+
+  #inTransactions(call: string): TransactionManager {
+    if (this.#transactions !== undefined) return this.#transactions
+    throw new MillraceError('USAGE', { what: `${call} needs a producer with a transactional id.` })
+  }
+
+  #fail(error: MillraceError): void {
+    this.#failure ??= error
+    this.#sender.stop()
+    this.#signal.notify()
+  }
+
+  #newTransactions(transactionalId: string): TransactionManager {
+    const { cluster, clock, deliveryTimeoutMs } = this.#options
+    return new TransactionManager({
+      calls: this.#calls,
+      cluster,
+      clock,
+      identity: this.#identity,
+      transactionalId,
+      callTimeoutMs: deliveryTimeoutMs,
+      onFailed: error => {
+        this.#fail(error)
+      },
+      onAdmitted: () => {
+        this.#advance()
+      },
+    })
+  }
+
+  #newSender(): Sender {
+    const { cluster, clock, logger, transactionalId, idempotent, acks, requestTimeoutMs } = this.#options
+    const isIdempotent = idempotent || transactionalId !== undefined
+    return new Sender({
+      cluster,
+      clock,
+      logger,
+      settings: {
+        transactionalId: transactionalId ?? null,
+        acks: isIdempotent || acks === -1 ? -1 : 1,
+        timeoutMs: requestTimeoutMs,
+      },
+      idempotent: isIdempotent,
+      // Without sequences a batch that comes back would be overtaken by the next (I8).
+      maxInFlightPerPartition: isIdempotent ? this.#options.maxInFlightPerPartition : 1,
+      requestTimeoutMs,
+      gate: this.#session,
+      signal: this.#signal,
+      listener: {
+        acknowledged: batch => {
+          this.#accumulator.release(batch)
+          this.#acknowledgedBatches += 1
+          if (this.#acknowledgedBatches === 1) crashPoint('produce:firstAnswered')
+        },
+        dropped: (lane, batch, cause) => {
+          this.#accumulator.release(batch)
+          this.#options.onDropped?.(lane.topic, lane.partition, batch.sealed.count, cause)
+        },
+        unsure: () => {
+          this.#session.noteUnsure()
+        },
+        failed: (error, batch, kafkaCode) => {
+          this.#fail(this.#judgeFailure(error, batch, kafkaCode))
+        },
+        progressed: () => {
+          this.#advance()
+        },
+      },
+    })
+  }
+
+  /** A batch that is too large only because of its many records is cut smaller next time; a single record is at fault itself. */
+  #judgeFailure(error: MillraceError, batch: OutgoingBatch | undefined, kafkaCode: number): MillraceError {
+    this.#session.noteFailure(kafkaCode)
+    const { topic } = error.details
+    if (!isTooLarge(kafkaCode) || topic === undefined || (batch?.sealed.count ?? 0) <= 1) return error
+    this.#accumulator.halveBatches(topic)
+    return new MillraceError('RECORD_TOO_LARGE', { ...error.details, reaction: 'abort' })
+  }
+}
