@@ -6,6 +6,10 @@ import {
   encodeSubscription,
 } from '../../src/kafka/protocol/consumer-protocol.ts'
 import { crc32c, crc32cInJavaScript } from '../../src/kafka/records/crc32c.ts'
+import { varintBytes, VarintReader, varlongBytes, writeVarint, writeVarlong } from '../../src/kafka/records/varint.ts'
+import { WireReader } from '../../src/kafka/protocol/wire-reader.ts'
+import { WireWriter } from '../../src/kafka/protocol/wire-writer.ts'
+import { zigzagVarint } from '../support/reference-batches.ts'
 import { murmur2, partitionForKey } from '../../src/model/murmur2.ts'
 import { murmur3Hash128 } from '../../src/model/murmur3.ts'
 import type { TopicPartition } from '../../src/model/topic-partition.ts'
@@ -78,4 +82,36 @@ function partitionsOf(sample: JsonObject, field: string): TopicPartition[] {
 
 function sorted(partitions: readonly TopicPartition[]): TopicPartition[] {
   return partitions.toSorted((a, b) => (a.topic === b.topic ? a.partition - b.partition : a.topic < b.topic ? -1 : 1))
+}
+
+/** `varints.json`: zigzag forms of 32 and 64 bits, and the unsigned form of 32 bits. */
+export function claimVarint(sample: JsonObject): void {
+  const value = BigInt(stringOf(sample, 'value'))
+  expect(zigzagVarint(value).toString('hex')).to.equal(sample['varlongZigzagHex'])
+  claimVarlong(value, bytesOf(sample, 'varlongZigzagHex'))
+  if (sample['varintZigzagHex'] !== undefined) claimVarint32(Number(value), bytesOf(sample, 'varintZigzagHex'))
+  if (sample['unsignedVarintHex'] === undefined) return
+  const unsigned = bytesOf(sample, 'unsignedVarintHex')
+  const writer = new WireWriter()
+  writer.unsignedVarint(Number(value))
+  expect(writer.finish().toString('hex')).to.equal(unsigned.toString('hex'))
+  expect(new WireReader(unsigned, 'a varint').unsignedVarint()).to.equal(Number(value) >>> 0)
+}
+
+function claimVarlong(value: bigint, bytes: Buffer): void {
+  const number = Number(value)
+  expect(new VarintReader(bytes).varlong()).to.equal(number)
+  if (!Number.isSafeInteger(number)) return
+  const written = Buffer.alloc(10)
+  expect(writeVarlong(written, 0, number)).to.equal(bytes.length)
+  expect(varlongBytes(number)).to.equal(bytes.length)
+  expect(written.subarray(0, bytes.length)).to.deep.equal(bytes)
+}
+
+function claimVarint32(value: number, bytes: Buffer): void {
+  const written = Buffer.alloc(5)
+  expect(writeVarint(written, 0, value)).to.equal(bytes.length)
+  expect(varintBytes(value)).to.equal(bytes.length)
+  expect(written.subarray(0, bytes.length)).to.deep.equal(bytes)
+  expect(new VarintReader(bytes).varint()).to.equal(value)
 }

@@ -1,7 +1,9 @@
 import { expect } from 'chai'
+import { prepareCompression } from '../../src/kafka/records/compression.ts'
 import { goldenWireDirectory, type JsonObject, readGoldenFiles } from './golden-file.ts'
 import { claimApiSample } from './wire-api.ts'
-import { claimConsumerProtocol, claimCrc32c, claimMurmur2, claimMurmur3 } from './wire-values.ts'
+import { claimRecordBatches } from './wire-records.ts'
+import { claimConsumerProtocol, claimCrc32c, claimMurmur2, claimMurmur3, claimVarint } from './wire-values.ts'
 
 /** How the samples of each form of file are checked. */
 const CLAIMS: Readonly<Record<string, (sample: JsonObject) => void>> = {
@@ -9,6 +11,8 @@ const CLAIMS: Readonly<Record<string, (sample: JsonObject) => void>> = {
   crc32c: claimCrc32c,
   murmur2: claimMurmur2,
   'murmur3-128': claimMurmur3,
+  'record-batches': claimRecordBatches,
+  varints: claimVarint,
 }
 
 /** Undefined for a file of unknown form. */
@@ -17,6 +21,8 @@ function claimOf(name: string): ((sample: JsonObject) => void) | undefined {
 }
 
 describe('golden wire files', () => {
+  before(prepareCompression)
+
   const files = readGoldenFiles(goldenWireDirectory())
 
   it('are there', () => {
@@ -32,7 +38,9 @@ describe('golden wire files', () => {
         try {
           claim(sample)
         } catch (error) {
-          throw new Error(`sample ${String(index)} of ${file.name}: ${JSON.stringify(sample).slice(0, 400)}`, { cause: error })
+          throw new Error(`sample ${String(index)} of ${file.name}: ${JSON.stringify(sample).slice(0, 400)}`, {
+            cause: error,
+          })
         }
       }
     })
