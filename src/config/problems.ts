@@ -1,0 +1,91 @@
+import type { MillraceErrorCode } from '../model/error-table.ts'
+import { MillraceError } from '../model/errors.ts'
+import { positionText, type Place } from './source-file.ts'
+
+/** One mistake, or one thing that is odd, in the configuration. */
+export interface Problem {
+  readonly place: Place | undefined
+  /** What is wrong, one sentence part in lower case. */
+  readonly message: string
+  /** What to write instead. */
+  readonly hint: string | undefined
+  readonly code: MillraceErrorCode
+}
+
+/** All problems as one error; the cause of the `MillraceError` that loading throws. */
+export class ConfigProblems extends Error {
+  override readonly name = 'ConfigProblems'
+  readonly problems: readonly Problem[]
+
+  constructor(problems: readonly Problem[]) {
+    super(problems.map(renderProblem).join('\n'))
+    this.problems = problems
+  }
+}
+
+/** Collects every mistake instead of stopping at the first. */
+export class ProblemList {
+  readonly #mistakes: Problem[] = []
+  readonly #warnings: Problem[] = []
+
+  /** Notes a mistake. */
+  add(place: Place | undefined, message: string, hint?: string, code: MillraceErrorCode = 'CONFIG_INVALID'): void {
+    this.#mistakes.push({ place, message, hint, code })
+  }
+
+  /** Notes something that is odd but no mistake. */
+  warn(place: Place | undefined, message: string, hint?: string): void {
+    this.#warnings.push({ place, message, hint, code: 'CONFIG_INVALID' })
+  }
+
+  get hasMistakes(): boolean {
+    return this.#mistakes.length > 0
+  }
+
+  get warnings(): readonly Problem[] {
+    return this.#warnings
+  }
+
+  /** @throws MillraceError with every mistake, its code that of the first, `ConfigProblems` as its cause */
+  throwIfAny(): void {
+    const problems = this.#mistakes.toSorted(byPlace)
+    const [first] = problems
+    if (first === undefined) return
+    const cause = new ConfigProblems(problems)
+    const total = problems.length === 1 ? '1 error' : `${String(problems.length)} errors`
+    throw new MillraceError(first.code, { cause, what: `${cause.message}\n${total}. Nothing was started.` })
+  }
+}
+
+/** The problems a loading error carries; `undefined` when it is another error. */
+export function problemsOf(error: unknown): readonly Problem[] | undefined {
+  return error instanceof MillraceError && error.details.cause instanceof ConfigProblems
+    ? error.details.cause.problems
+    : undefined
+}
+
+/** A problem on one line, for a log. */
+export function problemLine({ place, message, hint }: Problem): string {
+  const where = place === undefined ? '' : `${positionText(place)}  `
+  return `${where}${message}${hint === undefined ? '' : ` (${hint})`}`
+}
+
+/** A problem as a person reads it: where, what, the line with a mark under the place, and what to do. */
+export function renderProblem({ place, message, hint }: Problem): string {
+  if (place === undefined) return `${message}${hint === undefined ? '' : `\n      ${hint}`}`
+  const { line, column } = place.file.positionOf(place.start)
+  const text = place.file.lineText(line)
+  const number = String(line).padStart(5)
+  const lengthOnLine = Math.max(1, Math.min(place.end - place.start, text.length - column + 1))
+  // Tabs stay tabs, so that the mark stands under the place whatever their width is.
+  const indent = text.slice(0, column - 1).replaceAll(/[^\t]/g, ' ')
+  const mark = `${' '.repeat(number.length)} | ${indent}${'^'.repeat(lengthOnLine)}${hint === undefined ? '' : `  ${hint}`}`
+  return `${positionText(place)}  ${message}\n${number} | ${text}\n${mark}`
+}
+
+function byPlace(a: Problem, b: Problem): number {
+  if (a.place === undefined || b.place === undefined)
+    return Number(a.place === undefined) - Number(b.place === undefined)
+  if (a.place.file !== b.place.file) return 0
+  return a.place.start - b.place.start
+}

@@ -1,0 +1,111 @@
+import { BOOLEAN, integer, oneOf, TEXT, type PropertyDefinition } from './property-definition.ts'
+
+/** Properties of the `streams:` block that are honoured: Kafka Streams' own, and three of ours. Source: `StreamsConfig`, Kafka 4.4. */
+export const STREAMS_PROPERTIES: readonly PropertyDefinition[] = [
+  {
+    name: 'application.id',
+    type: TEXT,
+    default: undefined,
+    required: true,
+    doc: 'Name of the consumer group, prefix of transactional ids and internal topics.',
+  },
+  {
+    name: 'processing.guarantee',
+    type: oneOf('exactly_once_v2', 'at_least_once', 'at_most_once'),
+    default: 'exactly_once_v2',
+    doc: 'The promise of the run.',
+  },
+  {
+    name: 'commit.interval.ms',
+    type: integer(1),
+    default: '100 under exactly-once, else 30000',
+    doc: 'Time between commits; under exactly-once readers see results this late.',
+  },
+  {
+    name: 'num.stream.threads',
+    type: integer(1, 256),
+    default: 1,
+    doc: 'Worker threads, each with its own clients and tasks.',
+  },
+  {
+    name: 'state.dir',
+    type: TEXT,
+    default: './state',
+    doc: 'Directory of local state and of the process id; one per process.',
+  },
+  {
+    name: 'statestore.cache.max.bytes',
+    type: integer(0, 0),
+    default: 0,
+    doc: 'Cache that holds back updates until commit. Only 0 (every update is emitted) is supported yet.',
+  },
+  {
+    name: 'num.standby.replicas',
+    type: integer(0, 0),
+    default: 0,
+    doc: 'Copies of each store on other instances. Only 0 is supported yet.',
+  },
+  {
+    name: 'max.task.idle.ms',
+    type: integer(0, 0),
+    default: 0,
+    doc: 'How long a task waits for an empty input partition before it goes on. Only 0 (not at all) is supported yet.',
+  },
+  {
+    name: 'dsl.store.format',
+    type: oneOf('default'),
+    default: 'default',
+    doc: 'Format of stores; the one with record headers is not supported yet.',
+  },
+  {
+    name: 'topology.optimization',
+    type: oneOf('none', 'all'),
+    default: 'none',
+    doc: 'Whether a source topic serves as the changelog of its table.',
+  },
+  {
+    name: 'ensure.explicit.internal.resource.naming',
+    type: BOOLEAN,
+    default: false,
+    doc: 'Unnamed stores and repartition topics are an error, not a warning. YAML names all of them.',
+  },
+  {
+    name: 'replication.factor',
+    type: integer(-1, 32_767),
+    default: -1,
+    doc: "Replication of internal topics; -1 is the broker's default.",
+  },
+  {
+    name: 'repartition.purge.interval.ms',
+    type: integer(1),
+    default: 30_000,
+    doc: 'Time between deletions of committed records in repartition topics.',
+  },
+  {
+    name: 'windowstore.changelog.additional.retention.ms',
+    type: integer(0, Number.MAX_SAFE_INTEGER),
+    default: 86_400_000,
+    doc: 'Grace added to the retention of windowed changelogs.',
+  },
+  {
+    name: 'startup.timeout.ms',
+    type: integer(1),
+    default: 60_000,
+    doc: 'How long to wait for the cluster at start; then exit 69.',
+    ours: true,
+  },
+  {
+    name: 'shutdown.timeout.ms',
+    type: integer(1),
+    default: 30_000,
+    doc: 'How long a clean stop may take.',
+    ours: true,
+  },
+  {
+    name: 'topics.create',
+    type: BOOLEAN,
+    default: true,
+    doc: 'Whether internal, output and dead-letter topics may be created.',
+    ours: true,
+  },
+]
