@@ -1,5 +1,5 @@
 import type { ErrorPolicies } from '../model/record-failure.ts'
-import type { StreamsProperties } from '../model/streams-properties.ts'
+import type { StreamsProperties } from '../topology/properties.ts'
 import type { Secret } from './secret.ts'
 
 /** Properties of the clients under Kafka's own names; `consumer.`, `producer.`, `admin.` prefixes choose one. Kafka: `ConsumerConfig`, `ProducerConfig`, `AdminClientConfig`. */
