@@ -1,4 +1,5 @@
 import { expect } from 'chai'
+import { decodeOffsetMetadata, encodeOffsetMetadata } from '../../src/engine/offset-metadata.ts'
 import {
   decodeAssignment,
   decodeSubscription,
@@ -114,4 +115,19 @@ function claimVarint32(value: number, bytes: Buffer): void {
   expect(varintBytes(value)).to.equal(bytes.length)
   expect(written.subarray(0, bytes.length)).to.deep.equal(bytes)
   expect(new VarintReader(bytes).varint()).to.equal(value)
+}
+
+/** `streams-offset-metadata.json`: an older version and garbage are only read. */
+export function claimOffsetMetadata(sample: JsonObject): void {
+  const text = stringOf(sample, 'metadata')
+  const decoded = decodeOffsetMetadata(text)
+  expect(decoded.partitionTime.toString()).to.equal(sample['partitionTime'])
+  const variables = (sample['processorMetadata'] ?? {}) as JsonObject
+  expect(decoded.variables.size).to.equal(Object.keys(variables).length)
+  for (const [name, value] of Object.entries(variables)) {
+    expect(decoded.variables.get(name)?.toString(), name).to.equal((value as number | string).toString())
+  }
+  if (sample['decodeOnly'] === true) return
+  expect(Buffer.from(text, 'base64').toString('hex')).to.equal(sample['hex'])
+  expect(encodeOffsetMetadata(decoded)).to.equal(text)
 }

@@ -3,7 +3,14 @@ import { prepareCompression } from '../../src/kafka/records/compression.ts'
 import { goldenWireDirectory, type JsonObject, readGoldenFiles } from './golden-file.ts'
 import { claimApiSample } from './wire-api.ts'
 import { claimRecordBatches } from './wire-records.ts'
-import { claimConsumerProtocol, claimCrc32c, claimMurmur2, claimMurmur3, claimVarint } from './wire-values.ts'
+import {
+  claimConsumerProtocol,
+  claimCrc32c,
+  claimMurmur2,
+  claimMurmur3,
+  claimOffsetMetadata,
+  claimVarint,
+} from './wire-values.ts'
 
 /** How the samples of each form of file are checked. */
 const CLAIMS: Readonly<Record<string, (sample: JsonObject) => void>> = {
@@ -12,6 +19,7 @@ const CLAIMS: Readonly<Record<string, (sample: JsonObject) => void>> = {
   murmur2: claimMurmur2,
   'murmur3-128': claimMurmur3,
   'record-batches': claimRecordBatches,
+  'streams-offset-metadata': claimOffsetMetadata,
   varints: claimVarint,
 }
 

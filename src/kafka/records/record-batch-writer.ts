@@ -10,7 +10,7 @@ import { varintBytes, varlongBytes, writeVarint, writeVarlong } from './varint.t
 export { type BatchProducer, SealedBatch } from './sealed-batch.ts'
 
 /** Below this a loop copies faster than a call into the runtime. */
-const COPY_LOOP_BYTES_MAX = 24
+const COPY_LOOP_BYTES_MAX = 12
 
 /**
  * Appends records straight into the bytes of a batch of format 2, without an object per record.

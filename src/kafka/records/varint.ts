@@ -1,5 +1,11 @@
 /** How many bytes a zigzag varint of a 32-bit integer takes. Kafka: `ByteUtils.sizeOfVarint`. */
 export function varintBytes(value: number): number {
+  // Nearly all lengths and deltas: short enough for the compiler to inline.
+  if (value >= 0 && value < 64) return 1
+  return longVarintBytes(value)
+}
+
+function longVarintBytes(value: number): number {
   const zigzag = ((value << 1) ^ (value >> 31)) >>> 0
   if (zigzag < 0x80) return 1
   if (zigzag < 0x4000) return 2
@@ -9,6 +15,14 @@ export function varintBytes(value: number): number {
 
 /** Writes a 32-bit integer as a zigzag varint; the position after it. */
 export function writeVarint(buffer: Uint8Array, at: number, value: number): number {
+  if (value >= 0 && value < 64) {
+    buffer[at] = value << 1
+    return at + 1
+  }
+  return writeLongVarint(buffer, at, value)
+}
+
+function writeLongVarint(buffer: Uint8Array, at: number, value: number): number {
   let rest = ((value << 1) ^ (value >> 31)) >>> 0
   let next = at
   while (rest >= 0x80) {
