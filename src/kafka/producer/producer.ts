@@ -186,7 +186,7 @@ export class Producer {
       openedAtMs: this.#transactions?.openedAtMs,
       records,
       bytes,
-      ongoing: records > 0 || (state !== 'idle' && state !== 'uninitialized'),
+      ongoing: records > 0 || (state !== 'idle' && state !== 'uninitialized' && state !== 'fenced'),
     }
   }
 

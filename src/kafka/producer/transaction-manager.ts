@@ -201,6 +201,7 @@ export class TransactionManager implements ProducerSession {
     this.#adder.clear()
     if ((await this.#options.identity.renew(deadline)) === 'fenced') {
       this.#move('fencedByOther')
+      this.#openedAtMs = undefined
       return 'fenced'
     }
     this.#begunAnew()
