@@ -62,8 +62,10 @@ function takeRecords(
   const { records, highWatermark, lastStableOffset } = fetched
   try {
     const end = records === null ? undefined : blockEnd(records, partition.topicPartition)
-    partition.answered()
-    if (records === null || end === undefined) return false
+    if (records === null || end === undefined) {
+      partition.answered()
+      return false
+    }
     if (end.nextOffset <= position) {
       const what = `The batches of a fetch from ${String(position)} end before it, at ${String(end.nextOffset)}.`
       throw new MillraceError('PROTOCOL_VIOLATION', { what, topic, partition: number, offset: position })
@@ -72,6 +74,7 @@ function takeRecords(
     const aborted = fetched.abortedTransactions ?? []
     cursor.reset({ topic, partition: number, records, position, aborted, isolation })
     partition.push({ cursor, highWatermark, lastStableOffset }, end)
+    partition.answered()
     return true
   } catch (error) {
     handleThrown(host, partition, error)
