@@ -236,7 +236,8 @@ export class RequestPipeline {
 
   /** What a request is rejected with: what is final as it is, all else as lost. */
   #lost(api: ApiName, cause: Error): MillraceError {
-    if (cause instanceof MillraceError && (!this.#served || cause.reaction === 'stop')) return cause
+    const explained = cause instanceof MillraceError && cause.code === 'CONNECTION_LOST' && !this.#served
+    if (explained || (cause instanceof MillraceError && cause.reaction === 'stop')) return cause
     return new MillraceError('CONNECTION_LOST', {
       cause,
       what: `The connection to ${formatAddress(this.#options)} was lost before ${api} was answered: ${reasonOf(cause)}`,
