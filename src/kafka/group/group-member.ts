@@ -260,7 +260,6 @@ export class GroupMember {
     if (this.#liveness.pollExpired) {
       this.#pollExpired()
     } else if (this.#liveness.sessionExpired) {
-      this.#failuresInRow += 1
       this.#ended(
         new MillraceError('MEMBERSHIP_LOST', {
           what: `Group ${JSON.stringify(this.#options.groupId)} answered no heartbeat within session.timeout.ms (${String(this.#options.sessionTimeoutMs)}).`,
