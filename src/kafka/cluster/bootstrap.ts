@@ -35,6 +35,7 @@ export async function bootstrap({
 }: BootstrapOptions): Promise<void> {
   const deadline = new Deadline(clock, timeoutMs)
   const names = servers.map(formatAddress).join(', ')
+  let earlier: MillraceError | undefined
   let loggedReason = ''
   let loggedAtMs = Number.NEGATIVE_INFINITY
   for (;;) {
@@ -42,8 +43,11 @@ export async function bootstrap({
     if (failure === undefined) return
     if (failure.reaction === 'stop') throw failure
     const delayMs = backoff.next()
-    const reason = reasonOf(failure)
-    if (deadline.remainingMs <= delayMs) throw unreachable(names, timeoutMs, reason, failure)
+    // An attempt that the deadline cut short knows less than the one before it.
+    const known = deadline.passed ? (earlier ?? failure) : failure
+    const reason = reasonOf(known)
+    if (deadline.remainingMs <= delayMs) throw unreachable(names, timeoutMs, reason, known)
+    earlier = failure
     if (reason !== loggedReason || clock.nowMs() - loggedAtMs > LOG_INTERVAL_MS) {
       logger.warn({ bootstrapServers: names, reason }, 'Kafka cannot be reached yet; trying again')
       loggedReason = reason
