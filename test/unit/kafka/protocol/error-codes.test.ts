@@ -1,0 +1,17 @@
+import { expect } from 'chai'
+import { KAFKA_ERRORS, kafkaErrorName } from '../../../../src/kafka/protocol/error-codes.ts'
+
+describe('error codes', () => {
+  it('are known without a gap from -1 to 136, each with a name of its own', () => {
+    const names = new Set<string>()
+    for (let code = -1; code <= 136; code += 1) names.add(KAFKA_ERRORS[code]?.name ?? 'missing')
+
+    expect(names.size).to.equal(138)
+    expect(names).not.to.include('missing')
+  })
+
+  it('have a name even when a later Kafka added them', () => {
+    expect(kafkaErrorName(90)).to.equal('PRODUCER_FENCED')
+    expect(kafkaErrorName(9_999)).to.equal('UNKNOWN_9999')
+  })
+})
