@@ -52,7 +52,7 @@ export interface EngineConfig {
   readonly applicationId: string
   readonly guarantee: ProcessingGuarantee
   readonly commitIntervalMs: number
-  readonly streamThreads: number
+  readonly threads: number
   readonly stateDir: string
   readonly topicsCreate: boolean
   /** −1 = the broker's default. */
@@ -76,7 +76,8 @@ export interface EngineConfig {
   readonly consumer: ConsumerConfig
   readonly errors: ErrorPolicies
   readonly storesDefault: 'memory' | 'lmdb'
-  readonly http: { readonly host: string; readonly port: number } | undefined
+  /** `false` = none; `undefined` = not said: the library starts none, the service one on its default address. */
+  readonly http: { readonly host: string; readonly port: number } | false | undefined
   readonly logging: {
     readonly level: 'debug' | 'info' | 'warn' | 'error' | 'silent'
     readonly format: 'json' | 'pretty' | undefined
@@ -105,7 +106,7 @@ export function engineConfigOf(config: MillraceConfig): EngineConfig {
     applicationId: config.streams['application.id'],
     guarantee,
     commitIntervalMs: properties.commitIntervalMs,
-    streamThreads: properties.number('streams', 'num.stream.threads'),
+    threads: properties.number('streams', 'num.stream.threads'),
     stateDir: properties.text('streams', 'state.dir'),
     topicsCreate: properties.boolean('streams', 'topics.create'),
     replicationFactor: properties.number('streams', 'replication.factor'),
@@ -128,7 +129,7 @@ export function engineConfigOf(config: MillraceConfig): EngineConfig {
     storesDefault: config.stores?.default ?? 'memory',
     http:
       http === undefined || http === false
-        ? undefined
+        ? http
         : Object.freeze({ host: http.host ?? '127.0.0.1', port: http.port ?? HTTP_PORT }),
     logging: Object.freeze({ level: config.logging?.level ?? 'info', format: config.logging?.format }),
     streamsProperties: Object.freeze({ ...config.streams }),
