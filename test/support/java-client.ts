@@ -1,8 +1,6 @@
 import { type ChildProcessByStdio, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { delimiter, join } from 'node:path'
+import { delimiter } from 'node:path'
 import { createInterface } from 'node:readline'
 import type { Readable, Writable } from 'node:stream'
 import { runCommand } from '../../src/local-kafka/command.ts'
@@ -21,20 +19,27 @@ interface Waiting {
   readonly reject: (error: Error) => void
 }
 
+/** Between the properties of a cluster's clients. */
+const SEPARATOR = '\u001F'
+
+/** The Java client on one cluster. */
+export interface JavaClientOf {
+  /** Sends a command of words, and lines that belong to it; resolves with the lines that came back. */
+  command(words: readonly string[], lines?: readonly string[]): Promise<string[]>
+}
+
 /**
  * The real Java client in a process of its own, driven line by line: an opinion that owes nothing to our code.
- * Commands run one after the other.
+ * One process serves any number of clusters; commands run one after the other.
  */
 export class JavaClient {
   readonly #tool: Tool
-  readonly #folder: string
   readonly #waiting: Waiting[] = []
   #stderr = ''
   #ended = false
 
-  private constructor(tool: Tool, folder: string) {
+  private constructor(tool: Tool) {
     this.#tool = tool
-    this.#folder = folder
     createInterface({ input: tool.stdout }).on('line', line => this.#take(line))
     tool.stderr.on('data', (chunk: Buffer) => {
       this.#stderr = (this.#stderr + chunk.toString('utf8')).slice(-STDERR_CHARACTERS_MAX)
@@ -54,29 +59,29 @@ export class JavaClient {
     return exitCode === 0 && output.includes('jdk.compiler')
   }
 
-  /** @param properties - of the Java client, such as `security.protocol` */
-  static async start(bootstrapServers: string, properties: Readonly<Record<string, string>> = {}): Promise<JavaClient> {
+  /** Starts the process; it compiles its one source file first. */
+  static async start(): Promise<JavaClient> {
     const { java, jars } = await provideDistribution('4.4.0', () => undefined)
-    const folder = await mkdtemp(join(tmpdir(), 'millrace-java-client-'))
-    const propertiesFile = join(folder, 'client.properties')
-    await writeFile(
-      propertiesFile,
-      Object.entries(properties)
-        .map(pair => pair.join('='))
-        .join('\n'),
-    )
     const flags = ['-Xmx512m', '-XX:TieredStopAtLevel=1', '-XX:+UseSerialGC', '-Xshare:auto']
     const logging = '-Dorg.slf4j.simpleLogger.defaultLogLevel=warn'
-    const args = [...flags, logging, '-cp', jars.join(delimiter), SOURCE, bootstrapServers, propertiesFile]
-    return new JavaClient(spawn(java.command, args, { stdio: ['pipe', 'pipe', 'pipe'] }), folder)
+    const args = [...flags, logging, '-cp', jars.join(delimiter), SOURCE]
+    return new JavaClient(spawn(java.command, args, { stdio: ['pipe', 'pipe', 'pipe'] }))
   }
 
-  /** Sends a command of words, and lines that belong to it; resolves with the lines that came back. */
-  command(words: readonly string[], lines: readonly string[] = []): Promise<string[]> {
+  /** @param properties - of its clients, such as `security.protocol` */
+  on(bootstrapServers: string, properties: Readonly<Record<string, string>> = {}): JavaClientOf {
+    const all = { ...properties, 'bootstrap.servers': bootstrapServers }
+    const cluster = Object.entries(all)
+      .map(pair => pair.join('='))
+      .join(SEPARATOR)
+    return { command: (words, lines = []) => this.#command([cluster, ...words], lines) }
+  }
+
+  #command(words: readonly string[], lines: readonly string[]): Promise<string[]> {
     if (this.#ended) return Promise.reject(this.#endedError())
     return new Promise((resolve, reject) => {
       const timeout = setTimeout(() => {
-        reject(new Error(`the Java client did not finish "${words.join(' ')}" in time`))
+        reject(new Error(`the Java client did not finish "${words.slice(1).join(' ')}" in time`))
       }, COMMAND_TIMEOUT_MS)
       this.#waiting.push({
         lines: [],
@@ -86,7 +91,9 @@ export class JavaClient {
         },
         reject: error => {
           clearTimeout(timeout)
-          reject(new Error(`the Java client failed at "${words.join(' ')}": ${error.message}`, { cause: error }))
+          reject(
+            new Error(`the Java client failed at "${words.slice(1).join(' ')}": ${error.message}`, { cause: error }),
+          )
         },
       })
       this.#tool.stdin.write([words.join('\t'), ...lines, ''].join('\n'))
@@ -95,12 +102,10 @@ export class JavaClient {
 
   /** Ends the process at once, as a crash would: an open transaction stays open. */
   async stop(): Promise<void> {
-    if (!this.#ended) {
-      const closed = once(this.#tool, 'close')
-      this.#tool.kill('SIGKILL')
-      await closed
-    }
-    await rm(this.#folder, { recursive: true, force: true })
+    if (this.#ended) return
+    const closed = once(this.#tool, 'close')
+    this.#tool.kill('SIGKILL')
+    await closed
   }
 
   #take(line: string): void {
@@ -122,28 +127,23 @@ export class JavaClient {
   }
 }
 
-const shared = new Map<string, Promise<JavaClient>>()
+let shared: Promise<JavaClient> | undefined
 
-/** One Java client per cluster and test process; it ends with the tests. */
-export function sharedJavaClient(
+/** The Java client on a cluster, in the one process that the tests of this process share; it ends with them. */
+export async function sharedJavaClient(
   bootstrapServers: string,
   properties: Readonly<Record<string, string>> = {},
-): Promise<JavaClient> {
-  const key = JSON.stringify([bootstrapServers, properties])
-  let client = shared.get(key)
-  if (client === undefined) {
-    client = JavaClient.start(bootstrapServers, properties)
-    shared.set(key, client)
-  }
-  return client
+): Promise<JavaClientOf> {
+  shared ??= JavaClient.start()
+  return (await shared).on(bootstrapServers, properties)
 }
 
-/** Ends the shared Java clients. */
-export async function stopSharedJavaClients(): Promise<void> {
-  const clients = await Promise.allSettled(shared.values())
-  shared.clear()
-  await Promise.all(clients.map(client => (client.status === 'fulfilled' ? client.value.stop() : Promise.resolve())))
+/** Ends the shared Java client. */
+export async function stopSharedJavaClient(): Promise<void> {
+  const client = shared
+  shared = undefined
+  await (await client)?.stop()
 }
 
 // Registered while the first file that imports this one is loaded: a hook of the root suite.
-if (typeof after === 'function') after('stops the shared Java clients', stopSharedJavaClients)
+if (typeof after === 'function') after('stops the shared Java client', stopSharedJavaClient)

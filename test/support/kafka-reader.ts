@@ -2,13 +2,13 @@ import { EventEmitter, once } from 'node:events'
 import { MillraceError } from '../../src/model/errors.ts'
 import { SILENT_LOGGER } from '../../src/model/logger.ts'
 import { systemClock } from '../../src/engine/system-clock.ts'
-import { Admin } from '../../src/kafka/admin/admin.ts'
-import { Cluster } from '../../src/kafka/cluster/cluster.ts'
+import type { Cluster } from '../../src/kafka/cluster/cluster.ts'
 import type { SecurityOptions } from '../../src/kafka/connection/security-options.ts'
 import { Fetcher } from '../../src/kafka/fetcher/fetcher.ts'
 import type { RecordCursor } from '../../src/kafka/records/record-cursor.ts'
 import { TopicPartitionMap } from '../../src/model/topic-partition.ts'
 import { JavaClient, sharedJavaClient } from './java-client.ts'
+import { connectCluster } from './test-cluster.ts'
 
 /** Which records a reader sees. */
 export type Isolation = 'read_committed' | 'read_uncommitted'
@@ -83,20 +83,11 @@ export async function readTopicInProcess(
   timeoutMs = 60_000,
   security: SecurityOptions = { protocol: 'PLAINTEXT' },
 ): Promise<ReadRecord[]> {
-  const cluster = new Cluster({
-    bootstrapServers: bootstrapServers.split(',').map(addressOf),
-    clientId: 'kafka-reader',
-    security,
-    clock: systemClock,
-    requestTimeoutMs: 30_000,
-    logger: SILENT_LOGGER,
-  })
-  await cluster.connect(timeoutMs)
+  const { cluster, admin } = await connectCluster(bootstrapServers, { security })
   try {
     const info = await cluster.topic(topic)
     if (info === undefined) throw new MillraceError('TOPIC_MISSING', { topic })
     const partitions = info.partitions.map(({ partition }) => ({ topic, partition }))
-    const admin = new Admin(cluster, { clock: systemClock })
     const ends = await admin.listOffsets(partitions, 'latest', isolation)
     const starts = await admin.listOffsets(partitions, 'earliest', isolation)
     return await fetchAll(cluster, { starts, ends, isolation, timeoutMs })
@@ -168,9 +159,4 @@ function copyOf(headers: Iterable<readonly [string, Uint8Array | null]>): (reado
 
 function bytesOf(hex: string | null): Buffer | null {
   return hex === null ? null : Buffer.from(hex, 'hex')
-}
-
-function addressOf(server: string): { host: string; port: number } {
-  const colon = server.lastIndexOf(':')
-  return { host: server.slice(0, colon), port: Number(server.slice(colon + 1)) }
 }

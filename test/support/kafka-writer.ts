@@ -1,4 +1,4 @@
-import { type JavaClient, sharedJavaClient } from './java-client.ts'
+import { type JavaClientOf, sharedJavaClient } from './java-client.ts'
 
 /** A record to write. */
 export interface RecordToWrite {
@@ -19,10 +19,10 @@ export interface WrittenRecord {
 
 /** A producer of the Java client. Several of them may have transactions open at once. */
 export class KafkaWriter {
-  readonly #client: JavaClient
+  readonly #client: JavaClientOf
   readonly #name: string
 
-  private constructor(client: JavaClient, name: string) {
+  private constructor(client: JavaClientOf, name: string) {
     this.#client = client
     this.#name = name
   }

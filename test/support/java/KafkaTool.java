@@ -7,6 +7,7 @@ import java.io.FileOutputStream;
 import java.io.InputStreamReader;
 import java.io.PrintStream;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.HashMap;
 import java.util.HexFormat;
 import java.util.List;
@@ -30,36 +31,30 @@ import org.apache.kafka.common.serialization.ByteArraySerializer;
 
 /**
  * The real Java client, for tests: what it reads is what users see, whatever our own code believes.
- * One process serves many commands: a line with tab-separated words comes in, lines go out, ended by "." alone or by
- * "! " and a reason. Run by: java -cp LIBS KafkaTool.java BOOTSTRAP_SERVERS [CLIENT_PROPERTIES_FILE]
+ * One process serves many commands on many clusters: a line with tab-separated words comes in, the first of them the
+ * properties of the cluster's clients (key=value, separated by the character 31), the second the command. Lines go out,
+ * ended by "." alone or by "! " and a reason. Run by: java -cp LIBS KafkaTool.java
  */
 public final class KafkaTool {
     private static final HexFormat HEX = HexFormat.of();
     private static final Duration POLL = Duration.ofMillis(200);
 
-    private final Properties client;
     private final BufferedReader in;
     private final PrintStream out;
     private final Map<String, KafkaProducer<byte[], byte[]>> producers = new HashMap<>();
+    /** Properties of the clients of the current command. */
+    private String cluster = "";
 
-    private KafkaTool(Properties client, BufferedReader in, PrintStream out) {
-        this.client = client;
+    private KafkaTool(BufferedReader in, PrintStream out) {
         this.in = in;
         this.out = out;
     }
 
     public static void main(String[] arguments) throws Exception {
-        Properties client = new Properties();
-        if (arguments.length > 1) {
-            try (var reader = java.nio.file.Files.newBufferedReader(java.nio.file.Path.of(arguments[1]))) {
-                client.load(reader);
-            }
-        }
-        client.put("bootstrap.servers", arguments[0]);
         BufferedReader in = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
         var bytes = new BufferedOutputStream(new FileOutputStream(FileDescriptor.out), 1 << 16);
         PrintStream out = new PrintStream(bytes, false, StandardCharsets.UTF_8);
-        KafkaTool tool = new KafkaTool(client, in, out);
+        KafkaTool tool = new KafkaTool(in, out);
         for (String line = in.readLine(); line != null; line = in.readLine()) {
             try {
                 tool.run(line.split("\t", -1));
@@ -73,7 +68,9 @@ public final class KafkaTool {
         System.exit(0);
     }
 
-    private void run(String[] words) throws Exception {
+    private void run(String[] line) throws Exception {
+        cluster = line[0];
+        String[] words = Arrays.copyOfRange(line, 1, line.length);
         switch (words[0]) {
             case "read" -> read(words[1], words[2], Long.parseLong(words[3]));
             case "offsets" -> offsets(words[1]);
@@ -81,7 +78,7 @@ public final class KafkaTool {
             case "write" -> write(words[1], words[2], Integer.parseInt(words[3]));
             case "commit" -> producer(words[1]).commitTransaction();
             case "abort" -> producer(words[1]).abortTransaction();
-            case "close" -> producers.remove(words[1]).close(Duration.ofSeconds(10));
+            case "close" -> producers.remove(cluster + words[1]).close(Duration.ofSeconds(10));
             default -> throw new IllegalArgumentException("no such command: " + words[0]);
         }
     }
@@ -174,7 +171,7 @@ public final class KafkaTool {
 
     /** A name is the producer's properties: key=value;key=value. With a transactional id it fences the one before it. */
     private KafkaProducer<byte[], byte[]> producer(String name) {
-        KafkaProducer<byte[], byte[]> known = producers.get(name);
+        KafkaProducer<byte[], byte[]> known = producers.get(cluster + name);
         if (known != null) return known;
         Properties properties = copy();
         boolean transactional = false;
@@ -187,13 +184,16 @@ public final class KafkaTool {
         KafkaProducer<byte[], byte[]> made =
             new KafkaProducer<>(properties, new ByteArraySerializer(), new ByteArraySerializer());
         if (transactional) made.initTransactions();
-        producers.put(name, made);
+        producers.put(cluster + name, made);
         return made;
     }
 
     private Properties copy() {
         Properties properties = new Properties();
-        properties.putAll(client);
+        for (String setting : cluster.split("\u001f")) {
+            int equals = setting.indexOf('=');
+            properties.put(setting.substring(0, equals), setting.substring(equals + 1));
+        }
         return properties;
     }
 
