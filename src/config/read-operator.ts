@@ -1,0 +1,181 @@
+import type { OperatorConfig } from './application-config.ts'
+import { plainValue, type ScalarNode } from './config-node.ts'
+import { readExpression, readModuleReference, type ExpressionSpec } from './expression-spec.ts'
+import { isBroken, type Fields } from './fields.ts'
+import type { ProblemList } from './problems.ts'
+import { refuseLater } from './read-parts.ts'
+
+/** Reads the operator of a step; `undefined` when it is wrong, which has been noted then. */
+export function readOperator(kind: string, fields: Fields, problems: ProblemList): OperatorConfig | undefined {
+  const read = READERS[kind]
+  return read === undefined ? undefined : read({ fields, problems })
+}
+
+interface Reading {
+  readonly fields: Fields
+  readonly problems: ProblemList
+}
+
+const READERS: Readonly<Record<string, (reading: Reading) => OperatorConfig | undefined>> = {
+  filter: reading => withExpression('filter', reading),
+  drop: reading => withExpression('drop', reading),
+  value: reading => withExpression('value', reading),
+  key: reading => withExpression('key', reading),
+  sum: reading => withExpression('sum', reading),
+  min: reading => withExpression('min', reading),
+  max: reading => withExpression('max', reading),
+  reduce: reading => withExpression('reduce', reading),
+  map: readMap,
+  flatMap: readFlatMap,
+  split: readSplit,
+  repartition: readRepartition,
+  count: reading => withNothing('count', reading),
+  table: reading => withNothing('table', reading),
+  aggregate: readAggregate,
+  join: readJoin,
+  stream: readStream,
+  peek: readPeek,
+  process: reading => withModule('process', reading),
+  processValues: reading => withModule('processValues', reading),
+}
+
+type ExpressionKind = Extract<OperatorConfig, { readonly expression: ExpressionSpec }>['kind']
+
+function withExpression(
+  kind: Exclude<ExpressionKind, 'peek'>,
+  { fields, problems }: Reading,
+): OperatorConfig | undefined {
+  const node = fields.get(kind)
+  const expression = node === undefined ? undefined : readExpression(node, problems)
+  return expression === undefined ? undefined : { kind, expression }
+}
+
+function withNothing(kind: 'count' | 'table', { fields }: Reading): OperatorConfig {
+  fields.fields(kind)?.checkKnown([])
+  return { kind }
+}
+
+function withModule(kind: 'process' | 'processValues', { fields, problems }: Reading): OperatorConfig | undefined {
+  const node = fields.get(kind)
+  const module = node?.kind === 'map' ? node.entries.get('module')?.node : node
+  const reference = module === undefined ? undefined : readModuleReference(module, problems)
+  return reference === undefined ? undefined : { kind, reference }
+}
+
+function readMap({ fields, problems }: Reading): OperatorConfig | undefined {
+  const inner = fields.fields('map')
+  if (inner === undefined) return undefined
+  inner.checkKnown(['key', 'value', 'headers', 'timestamp'])
+  const part = (name: string): ExpressionSpec | undefined => expressionOf(inner, name, problems)
+  if (inner.node.entries.size === 0)
+    problems.add(inner.place, `${inner.what} changes nothing`, 'give key, value, headers or timestamp')
+  return { kind: 'map', key: part('key'), value: part('value'), headers: part('headers'), timestamp: part('timestamp') }
+}
+
+function readFlatMap({ fields, problems }: Reading): OperatorConfig | undefined {
+  const inner = fields.fields('flatMap')
+  if (inner === undefined) return undefined
+  inner.checkKnown(['each', 'key', 'value'])
+  inner.require('each', 'an expression that gives a list')
+  const each = expressionOf(inner, 'each', problems)
+  if (each === undefined) return undefined
+  return {
+    kind: 'flatMap',
+    each,
+    key: expressionOf(inner, 'key', problems),
+    value: expressionOf(inner, 'value', problems),
+  }
+}
+
+function readSplit({ fields, problems }: Reading): OperatorConfig | undefined {
+  const inner = fields.fields('split')
+  if (inner === undefined) return undefined
+  const branches = new Map<string, ExpressionSpec | 'default'>()
+  for (const [name, { node, keyPlace }] of inner.node.entries) {
+    if (!/^[A-Za-z][A-Za-z0-9_-]*$/.test(name)) {
+      problems.add(
+        keyPlace,
+        `a branch is named by letters, digits, "_" and "-", beginning with a letter, not "${name}"`,
+      )
+    }
+    const condition = node.kind === 'scalar' && node.text === 'default' ? 'default' : readExpression(node, problems)
+    if (condition !== undefined) branches.set(name, condition)
+  }
+  const rest = [...branches.values()].filter(condition => condition === 'default')
+  if (rest.length > 1) problems.add(inner.place, `${inner.what} has more than one default branch`)
+  if (inner.node.entries.size === 0) problems.add(inner.place, `${inner.what} has no branches`)
+  return { kind: 'split', branches }
+}
+
+function readRepartition({ fields, problems }: Reading): OperatorConfig | undefined {
+  const inner = fields.fields('repartition')
+  if (inner === undefined) return undefined
+  inner.checkKnown(['partitions', 'partition'])
+  return {
+    kind: 'repartition',
+    partitions: inner.integer('partitions', 1, 10_000),
+    partition: expressionOf(inner, 'partition', problems),
+  }
+}
+
+function readAggregate({ fields, problems }: Reading): OperatorConfig | undefined {
+  const inner = fields.fields('aggregate')
+  if (inner === undefined) return undefined
+  inner.checkKnown(['init', 'update', 'subtract', 'merge'])
+  inner.require('init', 'the state before the first record, constants')
+  inner.require('update', 'an expression of `state` and `value`')
+  if (inner.has('merge')) refuseLater('merge', 'sessions', inner, problems)
+  const init = inner.get('init')
+  const update = expressionOf(inner, 'update', problems)
+  if (init === undefined || isBroken(init) || update === undefined) return undefined
+  return { kind: 'aggregate', init: plainValue(init), update, subtract: expressionOf(inner, 'subtract', problems) }
+}
+
+function readJoin({ fields, problems }: Reading): OperatorConfig | undefined {
+  const inner = fields.fields('join')
+  if (inner === undefined) return undefined
+  inner.checkKnown(['with', 'type', 'value', 'within', 'grace', 'on'])
+  inner.require('with', 'the table to look up')
+  inner.require('value', 'an expression of `left` and `right`')
+  const type = inner.choice('type', ['inner', 'left', 'outer']) ?? 'inner'
+  if (type === 'outer')
+    problems.add(inner.get('type')?.place, `"type" of ${inner.what}: outer joins are not supported yet`)
+  for (const name of ['within', 'grace']) {
+    if (inner.has(name)) refuseLater(name, 'joins by time', inner, problems)
+  }
+  if (inner.has('on')) refuseLater('on', 'foreign-key and global-table joins', inner, problems)
+  const table = scalarOf(inner, 'with', problems)
+  const value = expressionOf(inner, 'value', problems)
+  if (table === undefined || value === undefined) return undefined
+  return { kind: 'join', with: table, type: type === 'left' ? 'left' : 'inner', on: undefined, value }
+}
+
+function readStream({ fields }: Reading): OperatorConfig | undefined {
+  const inner = fields.fields('stream')
+  inner?.checkKnown(['deletions'])
+  return { kind: 'stream', deletions: inner?.choice('deletions', ['keep', 'drop']) ?? 'keep' }
+}
+
+function readPeek({ fields, problems }: Reading): OperatorConfig | undefined {
+  const inner = fields.fields('peek')
+  if (inner === undefined) return undefined
+  if (!inner.has('module')) {
+    inner.checkKnown(['log'])
+    inner.require('log', 'an expression; its value is logged')
+  }
+  const expression = inner.has('module') ? readExpression(inner.node, problems) : expressionOf(inner, 'log', problems)
+  return expression === undefined ? undefined : { kind: 'peek', expression }
+}
+
+function expressionOf(fields: Fields, name: string, problems: ProblemList): ExpressionSpec | undefined {
+  const node = fields.get(name)
+  return node === undefined ? undefined : readExpression(node, problems)
+}
+
+function scalarOf(fields: Fields, name: string, problems: ProblemList): ScalarNode | undefined {
+  const node = fields.get(name)
+  if (node === undefined || isBroken(node)) return undefined
+  if (node.kind === 'scalar' && node.text !== '') return node
+  problems.add(node.place, `"${name}" of ${fields.what} is a name`)
+  return undefined
+}
