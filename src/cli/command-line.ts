@@ -59,7 +59,9 @@ function createParser(version: string, io: CommandIo): Argv {
       )
       // Without a throw here yargs would go on and run the command after a wrong option.
       .fail((message: string | undefined, error: Error | undefined) => {
-        throw error ?? new UsageError(message ?? 'The command line is wrong.')
+        // yargs wraps what a `coerce` throws into an error of its own.
+        if (error !== undefined && error.name !== 'YError') throw error
+        throw new UsageError(error?.message ?? message ?? 'The command line is wrong.')
       })
   )
 }

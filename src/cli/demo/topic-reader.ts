@@ -9,7 +9,7 @@ import type { FoundRecord } from './totals-check.ts'
 export interface TopicContent {
   /** What a read_committed reader sees, per partition in order of offsets. */
   readonly records: readonly FoundRecord[]
-  /** Producer id and epoch of every abort marker: one per aborted transaction, the same in each partition it wrote to. */
+  /** Producer id, epoch and number of every abort marker: one per aborted transaction, the same in each partition it wrote to. */
   readonly aborted: ReadonlySet<string>
   /** Partitions that a read_committed reader cannot read to their end, because a transaction is open. */
   readonly blocked: readonly TopicPartition[]
@@ -30,12 +30,13 @@ export async function readWholeTopic(demo: DemoCluster, topic: string): Promise<
   const starts = await demo.admin.listOffsets(partitions, 'earliest', 'read_uncommitted')
   const records: FoundRecord[] = []
   const aborted = new Set<string>()
+  const markers = new Set<string>()
   const blocked: TopicPartition[] = []
   for (const topicPartition of partitions) {
     let position = starts.get(topicPartition) ?? 0
     const end = ends.get(topicPartition) ?? 0
     while (position < end) {
-      const next = await readBlock(demo, topicPartition, position, { records, aborted })
+      const next = await readBlock(demo, topicPartition, position, { records, aborted, markers })
       if (next === position) {
         blocked.push(topicPartition)
         break
@@ -51,7 +52,7 @@ async function readBlock(
   { cluster }: DemoCluster,
   { topic, partition }: TopicPartition,
   position: number,
-  into: { readonly records: FoundRecord[]; readonly aborted: Set<string> },
+  into: { readonly records: FoundRecord[]; readonly aborted: Set<string>; readonly markers: Set<string> },
 ): Promise<number> {
   const leader = cluster.leaderOf({ topic, partition })
   if (leader === undefined) throw new MillraceError('KAFKA_ERROR', { topic, partition, what: 'There is no leader.' })
@@ -74,7 +75,14 @@ async function readBlock(
     throw new MillraceError('KAFKA_ERROR', { topic, partition, kafkaCode, what: 'The topic cannot be read.' })
   }
   const records = found.records ?? Buffer.alloc(0)
-  for (const marker of abortMarkers(records)) into.aborted.add(marker)
+  for (const marker of abortMarkers(records)) {
+    // Before transaction.version 2 several transactions share an epoch: number those of one partition.
+    let number = 1
+    const of = `${topic}-${String(partition)}:${marker}`
+    while (into.markers.has(`${of}#${String(number)}`)) number += 1
+    into.markers.add(`${of}#${String(number)}`)
+    into.aborted.add(`${marker}#${String(number)}`)
+  }
   const cursor = new RecordCursor()
   const aborted = found.abortedTransactions ?? []
   cursor.reset({ topic, partition, records, position, aborted, isolation: 'read_committed' })
