@@ -5,6 +5,7 @@ import { BatchReader } from '../../src/kafka/records/batch-reader.ts'
 import { compress, decompress } from '../../src/kafka/records/compression.ts'
 import { RecordBatchWriter } from '../../src/kafka/records/record-batch-writer.ts'
 import { RecordCursor } from '../../src/kafka/records/record-cursor.ts'
+import { VarintReader } from '../../src/kafka/records/varint.ts'
 import { MillraceError } from '../../src/model/errors.ts'
 import { headersOf } from '../../src/model/headers.ts'
 import { encodeReferenceBatch, type ReferenceBatch, type ReferenceRecord } from '../support/reference-batches.ts'
@@ -152,16 +153,16 @@ function referenceOf(batch: JsonObject, plain: Buffer): ReferenceBatch {
     producerId: BigInt(batch['producerId'] as string | number),
     epoch: numberOf(batch, 'producerEpoch'),
     baseSequence: numberOf(batch, 'baseSequence'),
-    records: listOf(batch, 'records').map(record => referenceRecordOf(batch, record, plain)),
+    records: listOf(batch, 'records').map((record, index) => referenceRecordOf(batch, record, index, plain)),
   }
 }
 
 /** With LogAppendTime the records keep the producer's timestamps in their deltas, which the golden JSON does not tell. */
-function referenceRecordOf(batch: JsonObject, record: JsonObject, plain: Buffer): ReferenceRecord {
+function referenceRecordOf(batch: JsonObject, record: JsonObject, index: number, plain: Buffer): ReferenceRecord {
   const isAppendTime = batch['timestampType'] === 'LogAppendTime'
   const offset = numberOf(record, 'offset')
   const timestamp = isAppendTime
-    ? BigInt(numberOf(batch, 'baseTimestamp')) + createDelta(plain, offset - numberOf(batch, 'baseOffset'))
+    ? BigInt(numberOf(batch, 'baseTimestamp')) + createDelta(plain, index)
     : BigInt(record['timestamp'] as string | number)
   const headers = (record['headers'] ?? []) as readonly (readonly [string, string | null])[]
   return {
@@ -173,12 +174,15 @@ function referenceRecordOf(batch: JsonObject, record: JsonObject, plain: Buffer)
   }
 }
 
-/** The timestamp delta of the record at that place, for batches of records shorter than 64 bytes. */
+/** The timestamp delta of the record at that place. */
 function createDelta(plain: Buffer, index: number): bigint {
-  let at = 0
-  for (let skipped = 0; skipped < index; skipped += 1) at += 1 + (plain[at] ?? 0) / 2
-  const zigzag = plain[at + 2] ?? 0
-  return BigInt((zigzag >>> 1) ^ -(zigzag & 1))
+  let reader = new VarintReader(plain)
+  for (let skipped = 0; skipped < index; skipped += 1) {
+    const length = reader.varint() ?? 0
+    reader = new VarintReader(plain, reader.position + length)
+  }
+  reader.varint()
+  return BigInt(new VarintReader(plain, reader.position + 1).varlong() ?? 0)
 }
 
 /** Long values are given by their hash: the bytes are taken from the batch and proved by it. */
