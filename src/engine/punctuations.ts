@@ -1,0 +1,79 @@
+import type { TaskVariable, TaskVariables } from './task-variables.ts'
+
+/** Which clock a punctuation follows. */
+export type PunctuationClock = 'streamTime' | 'wallClock'
+
+interface Schedule {
+  readonly node: string
+  readonly everyMs: number
+  readonly callback: (timestamp: number) => void
+  /** Next time, in ms. */
+  readonly next: TaskVariable
+  isCancelled: boolean
+}
+
+/** Punctuations of a task on one clock. Kafka Streams: `PunctuationQueue`. */
+export class Punctuations {
+  readonly #clock: PunctuationClock
+  readonly #variables: TaskVariables
+  readonly #schedules: Schedule[] = []
+  readonly #countOfNode = new Map<string, number>()
+
+  constructor(clock: PunctuationClock, variables: TaskVariables) {
+    this.#clock = clock
+    this.#variables = variables
+  }
+
+  /** Earliest next time; infinite without schedules. */
+  get nextMs(): number {
+    let next = Number.POSITIVE_INFINITY
+    for (const schedule of this.#schedules) if (schedule.next.value < next) next = schedule.next.value
+    return next
+  }
+
+  /** Registers a punctuation; its next time is a task variable, so that an abort calls it again. */
+  add(node: string, everyMs: number, firstMs: number, callback: (timestamp: number) => void): { cancel(): void } {
+    const count = this.#countOfNode.get(node) ?? 0
+    this.#countOfNode.set(node, count + 1)
+    const next = this.#variables.declare(`punctuate.${node}.${this.#clock}.${String(count)}`, firstMs, {
+      // By wall clock a restart begins anew, as in the JVM; by stream time the result would depend on the restart.
+      kept: this.#clock === 'streamTime',
+    })
+    const schedule: Schedule = { node, everyMs, callback, next, isCancelled: false }
+    this.#schedules.push(schedule)
+    return {
+      cancel: () => {
+        schedule.isCancelled = true
+        const at = this.#schedules.indexOf(schedule)
+        if (at !== -1) this.#schedules.splice(at, 1)
+      },
+    }
+  }
+
+  /**
+   * Runs what is due, earliest first, through `run`. Missed times are made up for by one call. The next time is set before
+   * `run` sets its savepoint, so that a call that fails and is skipped does not come again at once.
+   */
+  punctuate(nowMs: number, run: (node: string, call: () => void) => void): void {
+    for (;;) {
+      let due: Schedule | undefined
+      for (const schedule of this.#schedules) {
+        if (schedule.next.value <= nowMs && (due === undefined || schedule.next.value < due.next.value)) due = schedule
+      }
+      if (due === undefined) return
+      const { node, callback, next, everyMs } = due
+      const before = next.value
+      next.value += (Math.floor((nowMs - next.value) / everyMs) + 1) * everyMs
+      try {
+        run(node, () => {
+          callback(nowMs)
+        })
+      } catch (thrown) {
+        // Not answered by a policy: it is called again once the cause is gone.
+        next.value = before
+        next.saved = before
+        throw thrown
+      }
+    }
+  }
+}

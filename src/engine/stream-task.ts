@@ -1,0 +1,374 @@
+import { MillraceError, reasonOf } from '../model/errors.ts'
+import type { Logger } from '../model/logger.ts'
+import type { DropReason, ErrorPolicies, RecordFailure, RecordReaction } from '../model/record-failure.ts'
+import type { RecordSource } from '../model/record-source.ts'
+import { CurrentRecord } from '../operators/current-record.ts'
+import type { ProcessorHost } from '../operators/processor-context.ts'
+import type { StateStore } from '../stores/state-store.ts'
+import { compileChain } from '../topology/compile.ts'
+import type { SubtopologyPlan } from '../topology/plan.ts'
+import type { StreamsProperties } from '../topology/properties.ts'
+import { PartitionQueue } from './partition-queue.ts'
+import { Punctuations } from './punctuations.ts'
+import { UnresolvedTopic, type RecordCollector } from './record-collector.ts'
+import { phaseOf, reactionTo, sendDeadLetter, stopError } from './record-failures.ts'
+import { TaskStores, type SharedGlobals } from './task-stores.ts'
+import { TaskVariables } from './task-variables.ts'
+
+/** What a task needs of its surroundings. */
+export interface TaskPorts {
+  readonly collector: RecordCollector
+  readonly logger: Logger
+  dropped(reason: DropReason, count?: number): void
+  wallClockMs(): number
+  requestCommit(): void
+  /** Told of each failed record and what became of it. */
+  failed?(failure: RecordFailure, reaction: RecordReaction): void
+}
+
+/** What a task is configured by. */
+export interface TaskOptions {
+  readonly policies: ErrorPolicies
+  readonly properties: Partial<StreamsProperties>
+  readonly sharedGlobals?: SharedGlobals | undefined
+}
+
+/**
+ * The synchronous heart of a task: takes records from its queues in the order of time, runs them through the compiled graph,
+ * and keeps stores and variables so that a record, or a whole transaction, can be taken back. Used by the stream thread and by
+ * the test driver alike. Kafka Streams: `StreamTask`.
+ */
+export class StreamTask {
+  /** `<subtopology>_<partition>`. */
+  readonly id: string
+  readonly stores: readonly StateStore[]
+  readonly variables = new TaskVariables()
+  readonly #ports: TaskPorts
+  readonly #policies: ErrorPolicies
+  readonly #record = new CurrentRecord()
+  readonly #queues: readonly PartitionQueue[]
+  /** The usual case, where there is nothing to choose. */
+  readonly #onlyQueue: PartitionQueue | undefined
+  readonly #queueOf: ReadonlyMap<string, PartitionQueue>
+  readonly #byStreamTime: Punctuations
+  readonly #byWallClock: Punctuations
+  readonly #closers: (() => void)[] = []
+  #streamTimeMs = -1
+  #moved = false
+  #wrote = false
+
+  constructor(plan: SubtopologyPlan, partition: number, options: TaskOptions, ports: TaskPorts) {
+    this.id = `${String(plan.id)}_${String(partition)}`
+    this.#ports = ports
+    this.#policies = options.policies
+    const stores = new TaskStores(plan, partition, ports.collector, options.sharedGlobals)
+    this.stores = stores.own
+    this.#byStreamTime = new Punctuations('streamTime', this.variables)
+    this.#byWallClock = new Punctuations('wallClock', this.variables)
+    const record = this.#record
+    const entries = compileChain(plan, {
+      record,
+      output: this.#watchedOutput(),
+      host: this.#processorHost(plan.applicationId),
+      logger: ports.logger,
+      dropped: reason => {
+        ports.dropped(reason)
+      },
+      store: name => stores.get(name),
+      storeView: definition => stores.view(definition, () => record.view.timestamp),
+    })
+    this.#queues = plan.sources.flatMap(({ topics, node }, at) => {
+      const entry = entries[at]
+      const { source } = node
+      if (entry === undefined || source === undefined) return []
+      return topics.map(topic => new PartitionQueue(topic, partition, entry, source, record))
+    })
+    this.#onlyQueue = this.#queues.length === 1 ? this.#queues[0] : undefined
+    this.#queueOf = new Map(this.#queues.map(queue => [queue.topic, queue]))
+  }
+
+  /** Hands over a block; the task reads it to its end before it takes the next of that topic. */
+  enqueue(topic: string, source: RecordSource): void {
+    this.#queue(topic).enqueue(source)
+  }
+
+  /** Whether something of that topic is left to process. */
+  queued(topic: string): boolean {
+    return !this.#queue(topic).isEmpty
+  }
+
+  /**
+   * Processes up to `maxRecords`, the lowest timestamp of all queues first. Each record is a savepoint. Returns how many
+   * records were consumed, skipped ones too.
+   *
+   * @throws MillraceError with the reaction `stop` when a policy says so; the state is that before the record
+   * @throws UnresolvedTopic when a step chose a topic nobody has looked up; the record is put back
+   */
+  process(maxRecords: number): number {
+    let consumed = 0
+    while (consumed < maxRecords) {
+      const queue = this.#choose()
+      if (queue === undefined) break
+      this.#processHead(queue)
+      consumed += 1
+    }
+    return consumed
+  }
+
+  /** Next offset to process; `undefined` until something of the topic was handed over. */
+  position(topic: string): number | undefined {
+    return this.#queue(topic).position
+  }
+
+  /** Highest timestamp taken from the topic's partition, in ms; −1 at first. */
+  partitionTime(topic: string): number {
+    return this.#queue(topic).time
+  }
+
+  /** Takes over the partition time that was committed. */
+  setPartitionTime(topic: string, ms: number): void {
+    this.#queue(topic).setTime(ms)
+    this.#streamTimeMs = Math.max(this.#streamTimeMs, ms)
+  }
+
+  /** Highest event time the task has seen, in ms; −1 at first. */
+  get streamTimeMs(): number {
+    return this.#streamTimeMs
+  }
+
+  /** Earliest event time at the head of a queue, in ms; `undefined` when all are empty or their head cannot be read. */
+  headTimestamp(): number | undefined {
+    let earliest: number | undefined
+    for (const queue of this.#queues) {
+      if (queue.isEmpty) continue
+      const timestamp = this.#readable(queue) ? queue.timestamp : -1
+      if (earliest === undefined || timestamp < earliest) earliest = timestamp
+    }
+    return earliest
+  }
+
+  /** Runs wall-clock punctuations that are due. */
+  punctuate(): void {
+    this.#punctuate(this.#byWallClock, this.#ports.wallClockMs())
+  }
+
+  /** Wall-clock time of the next punctuation; `undefined` when none is scheduled. */
+  get nextPunctuationMs(): number | undefined {
+    const next = this.#byWallClock.nextMs
+    return Number.isFinite(next) ? next : undefined
+  }
+
+  /** Writes what operators hold back until a commit; nothing does yet. */
+  flush(): void {}
+
+  /** Makes everything since the last commit final: the broker has acknowledged it. */
+  commitState(): void {
+    for (const store of this.stores) store.commit()
+    this.variables.commit()
+    for (const queue of this.#queues) queue.commit()
+    this.#moved = false
+    this.#wrote = false
+  }
+
+  /** Takes stores, variables and times back to the last commit and drops the queues. */
+  abortState(): void {
+    for (const store of this.stores) store.abort()
+    this.variables.abort()
+    for (const queue of this.#queues) queue.abort()
+    this.#streamTimeMs = Math.max(-1, ...this.#queues.map(queue => queue.time))
+    this.#moved = false
+    this.#wrote = false
+  }
+
+  clearQueues(): void {
+    for (const queue of this.#queues) queue.clear()
+  }
+
+  /** Whether anything was written or consumed since the last commit. */
+  get uncommitted(): boolean {
+    return this.#moved || this.#wrote || this.stores.some(store => store.dirty)
+  }
+
+  close(): void {
+    for (const close of this.#closers) close()
+    this.clearQueues()
+    for (const store of this.stores) store.close()
+  }
+
+  /** The queue whose head comes first. Heads that fail are dealt with on the way, so the one returned is ready. */
+  #choose(): PartitionQueue | undefined {
+    const only = this.#onlyQueue
+    if (only !== undefined) return only.isEmpty ? undefined : only
+    let chosen: PartitionQueue | undefined
+    for (const queue of this.#queues) {
+      if (queue.isEmpty) continue
+      // A head that cannot be read has no time: it is dealt with at once.
+      if (!this.#readable(queue)) return queue
+      if (chosen === undefined || queue.timestamp < chosen.timestamp) chosen = queue
+    }
+    return chosen
+  }
+
+  #readable(queue: PartitionQueue): boolean {
+    try {
+      return queue.head() === 'ready'
+    } catch {
+      // Decoded again, and reported, when it is processed.
+      return false
+    }
+  }
+
+  #processHead(queue: PartitionQueue): void {
+    const { collector } = this.#ports
+    const record = this.#record
+    collector.beginRecord()
+    try {
+      const head = queue.head()
+      queue.begin()
+      if (head === 'ready') {
+        record.sourceTimestamp = queue.timestamp
+        if (queue.timestamp > this.#streamTimeMs) this.#streamTimeMs = queue.timestamp
+        record.enter(queue.sourceName, queue.timestamp, record.sourceHeaders)
+        queue.forward(queue.key, queue.value, queue.timestamp, record.sourceHeaders)
+      } else if (head === 'skip') {
+        this.#ports.dropped('negativeTimestamp')
+      }
+    } catch (thrown) {
+      this.#rollback()
+      if (phaseOf(thrown) === 'deserialization') this.#enterUnread(queue)
+      this.#answer(thrown, queue.source.errors)
+    }
+    this.#endRecord()
+    queue.consume()
+    this.#moved = true
+    if (this.#byStreamTime.nextMs <= this.#streamTimeMs) this.#punctuate(this.#byStreamTime, this.#streamTimeMs)
+  }
+
+  #enterUnread(queue: PartitionQueue): void {
+    queue.begin()
+    this.#record.node = queue.sourceName
+    this.#record.sourceTimestamp = queue.rawTimestamp
+  }
+
+  #punctuate(punctuations: Punctuations, nowMs: number): void {
+    punctuations.punctuate(nowMs, (node, call) => {
+      const { collector } = this.#ports
+      this.variables.endRecord()
+      collector.beginRecord()
+      this.#record.beginPunctuation(nowMs)
+      this.#record.node = node
+      try {
+        call()
+      } catch (thrown) {
+        this.#rollback()
+        this.#answer(thrown, undefined)
+      }
+      this.#endRecord()
+    })
+  }
+
+  #endRecord(): void {
+    this.#ports.collector.endRecord()
+    for (const store of this.stores) store.endRecord()
+    this.variables.endRecord()
+  }
+
+  #rollback(): void {
+    this.#ports.collector.rollbackRecord()
+    for (const store of this.stores) store.rollbackRecord()
+    this.variables.rollbackRecord()
+  }
+
+  /** Applies the policy to a failure whose traces are undone already; throws when it says stop. */
+  #answer(thrown: unknown, ofSource: ErrorPolicies | undefined): void {
+    if (thrown instanceof UnresolvedTopic) throw thrown
+    const phase = phaseOf(thrown)
+    if (phase === undefined)
+      throw thrown instanceof MillraceError
+        ? thrown
+        : new MillraceError('INTERNAL', { cause: thrown, task: this.id, what: reasonOf(thrown) })
+    const policies = { ...this.#policies, ...ofSource }
+    const failure = this.#failure(phase, thrown)
+    const reaction = reactionTo(failure, policies)
+    this.#ports.failed?.(failure, reaction)
+    if (reaction === 'stop') throw stopError(failure, this.id)
+    this.#ports.collector.beginRecord()
+    if (reaction === 'skip') {
+      this.#ports.dropped('skipped')
+    } else {
+      const { deadLetterTopic } = policies
+      if (deadLetterTopic === undefined) throw stopError(failure, this.id)
+      this.#sendDeadLetter(failure, deadLetterTopic)
+      this.#ports.dropped('deadLettered')
+    }
+    const { node, metadata } = failure
+    this.#ports.logger.warn(
+      { task: this.id, node, phase, reaction, ...metadata, cause: reasonOf(thrown) },
+      'a record failed',
+    )
+  }
+
+  #sendDeadLetter(failure: RecordFailure, topic: string): void {
+    try {
+      sendDeadLetter(failure, topic, this.#ports.collector)
+      this.#wrote = true
+    } catch (thrown) {
+      this.#ports.collector.rollbackRecord()
+      // A dead letter that cannot be written is no answer: the first failure stops the task.
+      throw thrown instanceof UnresolvedTopic ? thrown : stopError(failure, this.id)
+    }
+  }
+
+  #failure(phase: RecordFailure['phase'], cause: unknown): RecordFailure {
+    const record = this.#record
+    return {
+      phase,
+      cause,
+      node: (cause instanceof MillraceError ? cause.details.node : undefined) ?? record.node,
+      metadata: record.view.metadata,
+      timestamp: record.sourceTimestamp,
+      headers: record.sourceHeaders,
+      rawKey: record.rawKey,
+      rawValue: record.rawValue,
+    }
+  }
+
+  /** Notes that something was written: a task that only writes, in a punctuation, owes a commit too. */
+  #watchedOutput(): Pick<RecordCollector, 'send' | 'partitionCount'> {
+    const { collector } = this.#ports
+    return {
+      send: (topic, partition, key, value, timestamp, headers) => {
+        this.#wrote = true
+        collector.send(topic, partition, key, value, timestamp, headers)
+      },
+      partitionCount: topic => collector.partitionCount(topic),
+    }
+  }
+
+  #processorHost(applicationId: string): ProcessorHost {
+    const ports = this.#ports
+    return {
+      taskId: this.id,
+      applicationId,
+      streamTime: () => this.#streamTimeMs,
+      wallClock: () => ports.wallClockMs(),
+      requestCommit: () => {
+        ports.requestCommit()
+      },
+      schedule: (node, everyMs, by, startAtMs, callback) =>
+        by === 'streamTime'
+          ? this.#byStreamTime.add(node, everyMs, startAtMs ?? 0, callback)
+          : this.#byWallClock.add(node, everyMs, startAtMs ?? ports.wallClockMs() + everyMs, callback),
+      onClose: callback => {
+        this.#closers.push(callback)
+      },
+    }
+  }
+
+  #queue(topic: string): PartitionQueue {
+    const queue = this.#queueOf.get(topic)
+    if (queue === undefined)
+      throw new MillraceError('INTERNAL', { task: this.id, topic, what: 'The task does not read this topic.' })
+    return queue
+  }
+}

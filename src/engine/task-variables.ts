@@ -1,0 +1,86 @@
+import { assert } from '../model/assert.ts'
+
+/** A long that an operator or the task remembers between records. */
+export class TaskVariable {
+  readonly name: string
+  /** The present value. */
+  value: number
+  readonly initial: number
+  /** Value as of the record's savepoint. */
+  saved: number
+  /** Value as of the last commit. */
+  committed: number
+  /** Whether it travels in the offset metadata; others live only as long as the task. */
+  readonly isKept: boolean
+
+  constructor(name: string, initial: number, isKept: boolean) {
+    this.name = name
+    this.value = initial
+    this.initial = initial
+    this.saved = initial
+    this.committed = initial
+    this.isKept = isKept
+  }
+}
+
+/**
+ * Everything a task remembers between records outside its stores, with the same two savepoints: an aborted transaction's
+ * records come again, and must not find a later time than before. Kafka Streams: `ProcessorMetadata`, which is not undone.
+ */
+export class TaskVariables {
+  readonly #variables = new Map<string, TaskVariable>()
+  readonly #loaded = new Map<string, number>()
+
+  /** Registers a variable; a value loaded before becomes its value. */
+  declare(name: string, initial: number, options: { readonly kept: boolean }): TaskVariable {
+    assert(!this.#variables.has(name), 'a task variable is declared once', { name })
+    const variable = new TaskVariable(name, initial, options.kept)
+    this.#variables.set(name, variable)
+    const loaded = this.#loaded.get(name)
+    if (loaded !== undefined && variable.isKept) setAll(variable, loaded)
+    return variable
+  }
+
+  /** Values to keep with the committed offsets; those still at their initial value are left out. */
+  snapshot(): ReadonlyMap<string, number> {
+    const values = new Map<string, number>()
+    for (const variable of this.#variables.values()) {
+      if (variable.isKept && variable.value !== variable.initial) values.set(variable.name, variable.value)
+    }
+    return values
+  }
+
+  /** Takes over committed values; names that nobody declared are kept for a later declaration. */
+  load(values: ReadonlyMap<string, number>): void {
+    for (const [name, value] of values) {
+      this.#loaded.set(name, value)
+      const variable = this.#variables.get(name)
+      if (variable?.isKept === true) setAll(variable, value)
+    }
+  }
+
+  endRecord(): void {
+    for (const variable of this.#variables.values()) variable.saved = variable.value
+  }
+
+  rollbackRecord(): void {
+    for (const variable of this.#variables.values()) variable.value = variable.saved
+  }
+
+  commit(): void {
+    for (const variable of this.#variables.values()) {
+      variable.saved = variable.value
+      variable.committed = variable.value
+    }
+  }
+
+  abort(): void {
+    for (const variable of this.#variables.values()) setAll(variable, variable.committed)
+  }
+}
+
+function setAll(variable: TaskVariable, value: number): void {
+  variable.value = value
+  variable.saved = value
+  variable.committed = value
+}

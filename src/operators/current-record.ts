@@ -1,0 +1,71 @@
+import { NO_HEADERS, type RecordHeaders } from '../model/headers.ts'
+import type { RecordContext, RecordMetadata } from '../model/record.ts'
+
+/** What user code sees of the record; one object per task, overwritten before each call. */
+class RecordView implements RecordContext {
+  timestamp = -1
+  headers: RecordHeaders = NO_HEADERS
+  /** Highest timestamp of the record's partition before it; only timestamp extractors are told. */
+  partitionTime = -1
+  readonly origin = { topic: '', partition: 0, offset: -1 }
+  hasOrigin = false
+
+  get metadata(): RecordMetadata | undefined {
+    return this.hasOrigin ? { ...this.origin } : undefined
+  }
+}
+
+/** The record a task is working on, and which of its operators. One object per task, reused for every record. */
+export class CurrentRecord {
+  /** What user code is handed. */
+  readonly view = new RecordView()
+  /** Key as it was read. */
+  rawKey: Buffer | null = null
+  /** Value as it was read. */
+  rawValue: Buffer | null = null
+  /** Headers as they were read. */
+  sourceHeaders: RecordHeaders = NO_HEADERS
+  /** Event time of the source record. */
+  sourceTimestamp = -1
+  /** Name of the operator that runs, for the report of a failure. */
+  node = ''
+
+  /** Starts a source record. */
+  begin(
+    topic: string,
+    partition: number,
+    offset: number,
+    rawKey: Buffer | null,
+    rawValue: Buffer | null,
+    headers: RecordHeaders,
+  ): void {
+    const { view } = this
+    view.origin.topic = topic
+    view.origin.partition = partition
+    view.origin.offset = offset
+    view.hasOrigin = true
+    view.headers = headers
+    this.rawKey = rawKey
+    this.rawValue = rawValue
+    this.sourceHeaders = headers
+  }
+
+  /** Starts a punctuation: there is no record. */
+  beginPunctuation(timestamp: number): void {
+    const { view } = this
+    view.hasOrigin = false
+    view.timestamp = timestamp
+    view.headers = NO_HEADERS
+    this.rawKey = null
+    this.rawValue = null
+    this.sourceHeaders = NO_HEADERS
+    this.sourceTimestamp = timestamp
+  }
+
+  /** To be called before user code of an operator runs. */
+  enter(node: string, timestamp: number, headers: RecordHeaders): void {
+    this.node = node
+    this.view.timestamp = timestamp
+    this.view.headers = headers
+  }
+}

@@ -1,0 +1,58 @@
+import { NO_HEADERS, type RecordHeaders } from '../model/headers.ts'
+import type { ErasedSerializer } from '../serdes/erased-serde.ts'
+import type { CurrentRecord } from './current-record.ts'
+
+/** Gives the bytes of a key or value; `null` stays `null`. */
+export type SideBytes = (value: unknown, headers: RecordHeaders) => Uint8Array | null
+
+/** Gives the bytes of a key that is not null. */
+export type KeyBytes = (key: unknown, headers: RecordHeaders) => Uint8Array
+
+/** How a side of a record is turned into bytes; decided once, when the graph is compiled. */
+export type SideEncoding =
+  /** The side travels as its bytes: nobody reads it. */
+  | { readonly kind: 'raw' }
+  /** The side is decoded, but unchanged since it was read: the source record's bytes are its bytes. */
+  | { readonly kind: 'source' }
+  | { readonly kind: 'encode'; readonly serializer: ErasedSerializer }
+
+/** A function for an encoding. */
+export function sideBytes(
+  encoding: SideEncoding,
+  side: 'key' | 'value',
+  topic: string,
+  record: CurrentRecord,
+): SideBytes {
+  switch (encoding.kind) {
+    case 'raw':
+      return rawBytes
+    case 'source':
+      return side === 'key'
+        ? key => (key === null ? null : record.rawKey)
+        : value => (value === null ? null : record.rawValue)
+    case 'encode': {
+      const { serializer } = encoding
+      const context = { topic, side, headers: NO_HEADERS }
+      return (value, headers) => {
+        if (value === null || value === undefined) return null
+        context.headers = headers
+        return serializer.serialize(value, context)
+      }
+    }
+  }
+}
+
+/** As `sideBytes`, for a key that the caller has found not to be null. */
+export function keyBytes(encoding: SideEncoding, topic: string, record: CurrentRecord): KeyBytes {
+  const bytes = sideBytes(encoding, 'key', topic, record)
+  return (key, headers) => {
+    const found = bytes(key, headers)
+    if (found === null) throw new TypeError('a key that is looked up is not null')
+    return found
+  }
+}
+
+function rawBytes(value: unknown): Uint8Array | null {
+  if (value === null || value instanceof Uint8Array) return value
+  throw new TypeError('a side that nobody reads travels as its bytes')
+}

@@ -1,0 +1,114 @@
+import { MillraceError } from '../model/errors.ts'
+import type { RecordHeaders } from '../model/headers.ts'
+import type { DropReason } from '../model/record-failure.ts'
+import type { Forward } from './forward.ts'
+import type { SideBytes } from './side-bytes.ts'
+import type { Site } from './stateless.ts'
+import { sync, type Step } from './step.ts'
+
+/** Where operators write: the part of the engine's collector that they use. */
+export interface RecordOutput {
+  send(
+    topic: string,
+    partition: number | undefined,
+    key: Uint8Array | null,
+    value: Uint8Array | null,
+    timestamp: number,
+    headers: RecordHeaders,
+  ): void
+  partitionCount(topic: string): number
+}
+
+/** A user's partitioner: a number, several, `[]` for none, `undefined` for the default. */
+export type PartitionerStep = (value: unknown, key: unknown, topic: string, partitionCount: number) => unknown
+
+/** What a sink works with. */
+export interface SinkParts extends Site {
+  readonly output: RecordOutput
+  /** A topic, or the step that chooses one per record. */
+  readonly topic: string | Step
+  readonly keyBytes: SideBytes
+  readonly valueBytes: SideBytes
+  readonly partitioner: PartitionerStep | undefined
+  readonly dropped: (reason: DropReason) => void
+}
+
+/** Writes to a topic. Kafka Streams: `SinkNode`. */
+export function sink(parts: SinkParts): Forward {
+  const { name, record, output, topic, partitioner } = parts
+  const encode = encoder(parts)
+  if (typeof topic === 'string' && partitioner === undefined) {
+    return (key, value, timestamp, headers) => {
+      record.node = name
+      output.send(topic, undefined, encode.key(key, headers), encode.value(value, headers), timestamp, headers)
+    }
+  }
+  return (key, value, timestamp, headers) => {
+    record.enter(name, timestamp, headers)
+    const target = typeof topic === 'string' ? topic : topicOf(sync(topic(value, key, record.view)))
+    const keyBytes = encode.key(key, headers)
+    const valueBytes = encode.value(value, headers)
+    const partitions =
+      partitioner === undefined ? undefined : partitioner(value, key, target, output.partitionCount(target))
+    sendTo(parts, target, partitions, partition => {
+      output.send(target, partition, keyBytes, valueBytes, timestamp, headers)
+    })
+  }
+}
+
+/** Sends to one, several or no partitions. */
+function sendTo(
+  parts: SinkParts,
+  topic: string,
+  partitions: unknown,
+  send: (partition: number | undefined) => void,
+): void {
+  if (partitions === undefined || partitions === null) {
+    send(undefined)
+    return
+  }
+  if (!Array.isArray(partitions)) {
+    send(checkedPartition(parts, topic, sync(partitions)))
+    return
+  }
+  if (partitions.length === 0) parts.dropped('partitionerNone')
+  for (const partition of partitions) send(checkedPartition(parts, topic, partition))
+}
+
+function checkedPartition({ name, output }: SinkParts, topic: string, partition: unknown): number {
+  const count = output.partitionCount(topic)
+  if (typeof partition === 'number' && Number.isInteger(partition) && partition >= 0 && partition < count)
+    return partition
+  throw new MillraceError('PARTITION_OUT_OF_RANGE', {
+    node: name,
+    topic,
+    what: `The partitioner chose ${String(partition)} and the topic has ${String(count)} partitions.`,
+  })
+}
+
+function topicOf(topic: unknown): string {
+  if (typeof topic === 'string' && topic !== '') return topic
+  throw new TypeError('the step that chooses a topic returns its name')
+}
+
+/** A serializer that throws is a failure of production, unlike any other user code. */
+function encoder({ name, keyBytes, valueBytes }: SinkParts): { readonly key: SideBytes; readonly value: SideBytes } {
+  const guarded = (side: 'key' | 'value', bytes: SideBytes): SideBytes => {
+    return (value, headers) => {
+      try {
+        return bytes(value, headers)
+      } catch (cause) {
+        throw new MillraceError('SERIALIZATION_FAILED', {
+          node: name,
+          cause,
+          what: `The ${side} cannot be written: ${reason(cause)}`,
+        })
+      }
+    }
+  }
+  return { key: guarded('key', keyBytes), value: guarded('value', valueBytes) }
+}
+
+function reason(cause: unknown): string {
+  return cause instanceof Error ? cause.message : String(cause)
+}

@@ -1,0 +1,103 @@
+import { assert } from '../model/assert.ts'
+
+/** Blocks are multiples of this, and begin at multiples of it. */
+const UNIT_BYTES = 16
+/** Each block starts with the length of what it holds. */
+const LENGTH_BYTES = 4
+const SLAB_BYTES = 1_048_576
+const SLAB_UNITS = SLAB_BYTES / UNIT_BYTES
+/** Rounding of block sizes: at most an eighth is wasted, and freed blocks fit again. */
+const STEPS_PER_DOUBLING = 8
+
+/**
+ * Byte strings in a few large buffers, with blocks freed and taken again. A store of a million entries would otherwise be
+ * millions of small `Buffer` objects, each a burden on the garbage collector and most of them pinning a shared 8 KB pool.
+ */
+export class ByteArena {
+  readonly #slabs: Buffer[] = []
+  /** Freed blocks by size in units; a block's first bytes link to the next of its size. */
+  readonly #free = new Map<number, number[]>()
+  #slab = -1
+  #usedUnits = SLAB_UNITS
+
+  /** Stores a copy and returns where it lies. */
+  add(bytes: Uint8Array): number {
+    const units = unitsFor(bytes.length)
+    const ref = this.#free.get(units)?.pop() ?? this.#take(units)
+    const slab = this.#slabOf(ref)
+    const at = (ref % SLAB_UNITS) * UNIT_BYTES
+    slab.writeUInt32LE(bytes.length, at)
+    slab.set(bytes, at + LENGTH_BYTES)
+    return ref
+  }
+
+  /** A view of a stored byte string, valid until it is freed. */
+  view(ref: number): Buffer {
+    const slab = this.#slabOf(ref)
+    const at = (ref % SLAB_UNITS) * UNIT_BYTES
+    const length = slab.readUInt32LE(at)
+    return slab.subarray(at + LENGTH_BYTES, at + LENGTH_BYTES + length)
+  }
+
+  /** Length of a stored byte string. */
+  lengthOf(ref: number): number {
+    return this.#slabOf(ref).readUInt32LE((ref % SLAB_UNITS) * UNIT_BYTES)
+  }
+
+  /** Whether a stored byte string has exactly these bytes. */
+  equals(ref: number, bytes: Uint8Array): boolean {
+    const slab = this.#slabOf(ref)
+    let at = (ref % SLAB_UNITS) * UNIT_BYTES
+    const length = bytes.length
+    if (slab.readUInt32LE(at) !== length) return false
+    at += LENGTH_BYTES
+    for (let i = 0; i < length; i++) if (slab[at + i] !== bytes[i]) return false
+    return true
+  }
+
+  /** Gives a block back. */
+  free(ref: number): void {
+    const units = unitsFor(this.lengthOf(ref))
+    const freed = this.#free.get(units)
+    if (freed === undefined) this.#free.set(units, [ref])
+    else freed.push(ref)
+  }
+
+  /** Forgets everything. */
+  clear(): void {
+    this.#slabs.length = 0
+    this.#free.clear()
+    this.#slab = -1
+    this.#usedUnits = SLAB_UNITS
+  }
+
+  #take(units: number): number {
+    if (units > SLAB_UNITS) {
+      // Larger than a slab: one of its own. References inside it are never taken, so only its first unit needs a number.
+      this.#slabs.push(Buffer.allocUnsafeSlow(units * UNIT_BYTES))
+      return (this.#slabs.length - 1) * SLAB_UNITS
+    }
+    if (this.#usedUnits + units > SLAB_UNITS) {
+      this.#slabs.push(Buffer.allocUnsafeSlow(SLAB_BYTES))
+      this.#slab = this.#slabs.length - 1
+      this.#usedUnits = 0
+    }
+    const ref = this.#slab * SLAB_UNITS + this.#usedUnits
+    this.#usedUnits += units
+    return ref
+  }
+
+  #slabOf(ref: number): Buffer {
+    const slab = this.#slabs[Math.floor(ref / SLAB_UNITS)]
+    assert(slab !== undefined, 'a reference lies in its arena', { ref })
+    return slab
+  }
+}
+
+/** Units of a block for so many bytes, rounded up to one of eight sizes per doubling. */
+function unitsFor(bytes: number): number {
+  const units = Math.ceil((bytes + LENGTH_BYTES) / UNIT_BYTES)
+  if (units <= STEPS_PER_DOUBLING) return units
+  const step = 2 ** (31 - Math.clz32(units)) / STEPS_PER_DOUBLING
+  return Math.ceil(units / step) * step
+}

@@ -1,0 +1,231 @@
+import { MillraceError } from '../model/errors.ts'
+import { NO_HEADERS, type RecordHeaders } from '../model/headers.ts'
+import { erasedSerde, type ErasedSerde } from '../serdes/erased-serde.ts'
+import type { AnySerde, SerdeContext } from '../serdes/serde.ts'
+import { ByteArena } from './byte-arena.ts'
+import { KeyTable } from './key-table.ts'
+import type { Changelog, KeyRange, KeyValueEntry, KeyValueState } from './key-value-state.ts'
+import { OrderedEntries } from './ordered-entries.ts'
+import { UndoLog } from './undo-log.ts'
+import { ValueColumn } from './value-column.ts'
+
+/** Options of a store in memory. */
+export interface MemoryStoreOptions {
+  readonly name: string
+  readonly value: AnySerde
+  /** Where changes go; `undefined` without logging. */
+  readonly changelog: Changelog | undefined
+  /** The changelog topic to restore from, where writes are not logged again (a source topic); `changelog.topic` otherwise. */
+  readonly restoredFrom?: string | undefined
+  /** Most bytes of keys and values. @default no bound */
+  readonly maxBytes?: number | undefined
+}
+
+/**
+ * A key-value store in memory, written through, with an undo log for the open transaction. Costs about 40 bytes an entry
+ * beside key and value, and nothing for the garbage collector to walk.
+ */
+export class MemoryKeyValueStore implements KeyValueState {
+  readonly name: string
+  readonly changelogTopic: string | undefined
+  readonly #changelog: Changelog | undefined
+  readonly #maxBytes: number
+  readonly #arena = new ByteArena()
+  readonly #keys = new KeyTable(this.#arena)
+  readonly #values: ValueColumn
+  readonly #undo: UndoLog
+  readonly #serde: ErasedSerde
+  readonly #serdeContext: SerdeContext
+  #ordered: OrderedEntries | undefined
+  #entries = 0
+  #bytes = 0
+  #closed = false
+  #lastTimestamp = -1
+
+  constructor(options: MemoryStoreOptions) {
+    this.name = options.name
+    this.#changelog = options.changelog
+    this.changelogTopic = options.changelog?.topic ?? options.restoredFrom
+    this.#maxBytes = options.maxBytes ?? Number.POSITIVE_INFINITY
+    this.#serde = erasedSerde(options.value)
+    this.#serdeContext = { topic: this.changelogTopic ?? options.name, side: 'value', headers: NO_HEADERS }
+    this.#values = new ValueColumn(options.value, this.#serdeContext, this.#arena)
+    this.#undo = new UndoLog(this.#values)
+  }
+
+  get entries(): number {
+    return this.#entries
+  }
+
+  get bytes(): number {
+    return this.#bytes
+  }
+
+  get dirty(): boolean {
+    return this.#undo.dirty
+  }
+
+  get lastTimestamp(): number {
+    return this.#lastTimestamp
+  }
+
+  get(key: Uint8Array): unknown {
+    this.#assertOpen()
+    const entry = this.#keys.find(key)
+    if (entry === -1 || !this.#values.has(entry)) {
+      this.#lastTimestamp = -1
+      return undefined
+    }
+    this.#lastTimestamp = this.#values.timestampOf(entry)
+    return this.#values.get(entry)
+  }
+
+  has(key: Uint8Array): boolean {
+    this.#assertOpen()
+    const entry = this.#keys.find(key)
+    return entry !== -1 && this.#values.has(entry)
+  }
+
+  put(key: Uint8Array, value: unknown, timestamp: number): void {
+    this.#assertOpen()
+    const bytes = value === null ? null : this.#serde.serialize(value, this.#serdeContext)
+    let entry = this.#keys.find(key)
+    if (entry === -1 && bytes !== null) entry = this.#insert(key, bytes.length)
+    if (entry !== -1) {
+      const grown = (bytes?.length ?? 0) + this.#keyCost(entry, key, bytes) - this.#values.sizeOf(entry)
+      if (grown > 0 && this.#bytes + grown > this.#maxBytes) this.#refuse(entry)
+      const had = this.#values.has(entry)
+      this.#undo.remember(entry)
+      if (bytes === null) this.#values.unset(entry)
+      else this.#values.set(entry, value, bytes, timestamp)
+      this.#entries += Number(bytes !== null) - Number(had)
+      this.#bytes += grown
+    }
+    this.#changelog?.append(key, bytes, timestamp)
+  }
+
+  *scan({ from, to, prefix, backwards = false }: KeyRange): IterableIterator<KeyValueEntry> {
+    this.#assertOpen()
+    this.#ordered ??= new OrderedEntries(entry => this.#keys.keyAt(entry), this.#usedEntries())
+    const first = prefix ?? from
+    const last = prefix === undefined ? to : lastWithPrefix(prefix)
+    for (const entry of backwards ? this.#ordered.scanBackwards(first, last) : this.#ordered.scan(first, last)) {
+      this.#assertOpen()
+      if (!this.#values.has(entry)) continue
+      const key = this.#keys.keyAt(entry)
+      if (prefix !== undefined && !beginsWith(key, prefix)) continue
+      yield [key, this.#values.get(entry), this.#values.timestampOf(entry)]
+    }
+  }
+
+  restore(key: Buffer, value: Buffer | null, timestamp: number, _headers: RecordHeaders): void {
+    this.#assertOpen()
+    let entry = this.#keys.find(key)
+    if (value === null) {
+      if (entry === -1) return
+      this.#bytes -= key.length + this.#values.sizeOf(entry)
+      this.#values.release(entry)
+      this.#entries -= 1
+      this.#forget(entry)
+      return
+    }
+    if (entry === -1) entry = this.#insert(key, value.length)
+    const isNew = !this.#values.has(entry)
+    const grown = value.length + (isNew ? key.length : 0) - this.#values.sizeOf(entry)
+    if (!isNew) this.#values.release(entry)
+    else this.#entries += 1
+    this.#values.setBytes(entry, value, timestamp)
+    this.#bytes += grown
+  }
+
+  endRecord(): void {
+    this.#undo.endRecord()
+  }
+
+  rollbackRecord(): void {
+    this.#undo.rollbackRecord(this.#undone, this.#forget)
+  }
+
+  commit(): void {
+    this.#undo.commit(this.#forget)
+  }
+
+  abort(): void {
+    this.#undo.abort(this.#undone, this.#forget)
+  }
+
+  clear(): void {
+    this.#undo.clear()
+    this.#keys.clear()
+    this.#values.clear()
+    this.#arena.clear()
+    this.#ordered = undefined
+    this.#entries = 0
+    this.#bytes = 0
+  }
+
+  close(): void {
+    this.clear()
+    this.#closed = true
+  }
+
+  /** Puts the counters right after an entry got its old value back. */
+  readonly #undone = (entry: number, sizeBefore: number, hadBefore: boolean): void => {
+    const has = this.#values.has(entry)
+    const keyLength = has === hadBefore ? 0 : this.#keys.keyAt(entry).length
+    this.#bytes += this.#values.sizeOf(entry) - sizeBefore + (has ? keyLength : -keyLength)
+    this.#entries += Number(has) - Number(hadBefore)
+  }
+
+  #keyCost(entry: number, key: Uint8Array, bytes: Uint8Array | null): number {
+    if (this.#values.has(entry)) return bytes === null ? -key.length : 0
+    return bytes === null ? 0 : key.length
+  }
+
+  #insert(key: Uint8Array, valueLength: number): number {
+    if (this.#bytes + key.length + valueLength > this.#maxBytes) this.#throwFull()
+    const entry = this.#keys.insert(key)
+    this.#values.reserve(this.#keys.capacity)
+    this.#ordered?.add(entry)
+    return entry
+  }
+
+  /** Removes the key of an entry without a value. */
+  readonly #forget = (entry: number): void => {
+    this.#ordered?.remove(entry)
+    this.#keys.remove(entry)
+  }
+
+  #refuse(entry: number): never {
+    if (!this.#values.has(entry) && !this.#undo.holds(entry)) this.#forget(entry)
+    return this.#throwFull()
+  }
+
+  #throwFull(): never {
+    throw new MillraceError('STORE_FULL', {
+      node: this.name,
+      what: `The store ${this.name} reached its bound of ${String(this.#maxBytes)} bytes with ${String(this.#entries)} entries.`,
+    })
+  }
+
+  *#usedEntries(): IterableIterator<number> {
+    for (let entry = 0; entry < this.#keys.capacity; entry++) if (this.#keys.isUsed(entry)) yield entry
+  }
+
+  #assertOpen(): void {
+    if (this.#closed) throw new MillraceError('STORE_CLOSED', { node: this.name })
+  }
+}
+
+/** The highest key that begins with a prefix cannot be named, so the scan's end is the next key after all of them, or open. */
+function lastWithPrefix(prefix: Uint8Array): Uint8Array | undefined {
+  const last = prefix.findLastIndex(byte => byte !== 0xff)
+  if (last === -1) return undefined
+  const next = Buffer.from(prefix.subarray(0, last + 1))
+  next[last] = (next[last] ?? 0) + 1
+  return next
+}
+
+function beginsWith(key: Buffer, prefix: Uint8Array): boolean {
+  return key.length >= prefix.length && Buffer.compare(key.subarray(0, prefix.length), prefix) === 0
+}

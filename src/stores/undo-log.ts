@@ -1,0 +1,183 @@
+import { assert } from '../model/assert.ts'
+import type { ValueColumn } from './value-column.ts'
+
+const ENTRIES_MIN = 32
+
+/** Told of each entry that got an older value back, with the size and presence of the value it lost. */
+export type Undone = (entry: number, sizeBefore: number, hadBefore: boolean) => void
+
+/**
+ * Older values of a store at two depths: as of the open transaction's start, and as of the record's savepoint. Each entry is
+ * held once per depth, so the log is bounded by the distinct keys of a transaction, not by its writes.
+ */
+export class UndoLog {
+  readonly #values: ValueColumn
+  readonly #transaction = new OldValues()
+  readonly #record = new OldValues()
+  /** For each old value of the record: whether the transaction's log owns it too. */
+  readonly #shared: boolean[] = []
+  #transactionMarks = new Float64Array(ENTRIES_MIN)
+  #recordMarks = new Float64Array(ENTRIES_MIN)
+  #transactionNumber = 1
+  #recordNumber = 1
+
+  constructor(values: ValueColumn) {
+    this.#values = values
+  }
+
+  /** Whether a write of the open transaction is held. */
+  get dirty(): boolean {
+    return this.#transaction.length > 0
+  }
+
+  /** Whether the entry's value of the transaction's start is held. */
+  holds(entry: number): boolean {
+    return this.#transactionMarks[entry] === this.#transactionNumber
+  }
+
+  /** To be called before an entry's value is replaced; afterwards the column may overwrite it. */
+  remember(entry: number): void {
+    this.#reserve(entry)
+    if (this.#recordMarks[entry] === this.#recordNumber) {
+      // The second write within one record: nobody will ask for what stood in between.
+      this.#values.release(entry)
+      return
+    }
+    this.#recordMarks[entry] = this.#recordNumber
+    const first = this.#transactionMarks[entry] !== this.#transactionNumber
+    if (first) {
+      this.#transactionMarks[entry] = this.#transactionNumber
+      this.#transaction.push(this.#values, entry)
+    }
+    this.#record.push(this.#values, entry)
+    this.#shared.push(first)
+  }
+
+  endRecord(): void {
+    if (this.#record.length === 0) return
+    for (let at = 0; at < this.#record.length; at++) {
+      if (this.#shared[at] !== true) this.#values.freeToken(this.#record.tokenAt(at))
+    }
+    this.#nextRecord()
+  }
+
+  /** @param vanished - told of each entry that this record had created */
+  rollbackRecord(undone: Undone, vanished: (entry: number) => void): void {
+    for (let at = this.#record.length - 1; at >= 0; at--) {
+      const entry = this.#record.entryAt(at)
+      this.#undo(this.#record, at, undone)
+      if (this.#shared[at] !== true) continue
+      this.#transactionMarks[entry] = 0
+      this.#transaction.pop()
+      if (!this.#values.has(entry)) vanished(entry)
+    }
+    this.#nextRecord()
+  }
+
+  /** @param vanished - told of each entry that has no value any more */
+  commit(vanished: (entry: number) => void): void {
+    this.endRecord()
+    for (let at = 0; at < this.#transaction.length; at++) {
+      this.#values.freeToken(this.#transaction.tokenAt(at))
+      const entry = this.#transaction.entryAt(at)
+      if (!this.#values.has(entry)) vanished(entry)
+    }
+    this.#nextTransaction()
+  }
+
+  /** @param vanished - told of each entry that the transaction had created */
+  abort(undone: Undone, vanished: (entry: number) => void): void {
+    this.rollbackRecord(undone, vanished)
+    for (let at = this.#transaction.length - 1; at >= 0; at--) {
+      this.#undo(this.#transaction, at, undone)
+      const entry = this.#transaction.entryAt(at)
+      if (!this.#values.has(entry)) vanished(entry)
+    }
+    this.#nextTransaction()
+  }
+
+  /** Forgets all old values without freeing them: the caller clears the arena. */
+  clear(): void {
+    this.#nextRecord()
+    this.#nextTransaction()
+  }
+
+  #undo(log: OldValues, at: number, undone: Undone): void {
+    const entry = log.entryAt(at)
+    const had = this.#values.has(entry)
+    const size = this.#values.sizeOf(entry)
+    this.#values.release(entry)
+    log.giveBack(this.#values, at)
+    undone(entry, size, had)
+  }
+
+  #nextRecord(): void {
+    this.#record.clear()
+    this.#shared.length = 0
+    this.#recordNumber += 1
+  }
+
+  #nextTransaction(): void {
+    assert(this.#record.length === 0, 'a transaction ends between records')
+    this.#transaction.clear()
+    this.#transactionNumber += 1
+  }
+
+  #reserve(entry: number): void {
+    if (entry < this.#transactionMarks.length) return
+    const length = Math.max(entry + 1, this.#transactionMarks.length * 2)
+    const transactionMarks = new Float64Array(length)
+    transactionMarks.set(this.#transactionMarks)
+    this.#transactionMarks = transactionMarks
+    const recordMarks = new Float64Array(length)
+    recordMarks.set(this.#recordMarks)
+    this.#recordMarks = recordMarks
+  }
+}
+
+/** A stack of older values, one array per field so that nothing is allocated per write. */
+class OldValues {
+  readonly #entries: number[] = []
+  readonly #tokens: unknown[] = []
+  readonly #sizes: number[] = []
+  readonly #timestamps: number[] = []
+
+  get length(): number {
+    return this.#entries.length
+  }
+
+  push(values: ValueColumn, entry: number): void {
+    this.#entries.push(entry)
+    this.#tokens.push(values.tokenOf(entry))
+    this.#sizes.push(values.rawSizeOf(entry))
+    this.#timestamps.push(values.timestampOf(entry))
+  }
+
+  pop(): void {
+    this.#entries.pop()
+    this.#tokens.pop()
+    this.#sizes.pop()
+    this.#timestamps.pop()
+  }
+
+  entryAt(at: number): number {
+    const entry = this.#entries[at]
+    assert(entry !== undefined, 'an old value has an entry', { at })
+    return entry
+  }
+
+  tokenAt(at: number): unknown {
+    return this.#tokens[at]
+  }
+
+  giveBack(values: ValueColumn, at: number): void {
+    values.restoreToken(this.entryAt(at), this.#tokens[at], this.#sizes[at] ?? -1, this.#timestamps[at] ?? -1)
+  }
+
+  clear(): void {
+    this.#entries.length = 0
+    this.#tokens.length = 0
+    this.#sizes.length = 0
+    this.#timestamps.length = 0
+  }
+}

@@ -1,0 +1,71 @@
+import { assert } from '../model/assert.ts'
+import type { Logger } from '../model/logger.ts'
+import type { DropReason } from '../model/record-failure.ts'
+import type { CurrentRecord } from '../operators/current-record.ts'
+import { toAll, type Forward } from '../operators/forward.ts'
+import type { ProcessorHost } from '../operators/processor-context.ts'
+import { keyBytes, sideBytes } from '../operators/side-bytes.ts'
+import type { RecordOutput } from '../operators/sink.ts'
+import { erasedSerializer } from '../serdes/erased-serde.ts'
+import type { KeyValueState } from '../stores/key-value-state.ts'
+import type { StoreDefinition } from '../stores/store-spec.ts'
+import type { GraphNode, NodeCompiler } from './graph-node.ts'
+import { changelogTopicOf } from './plan-application.ts'
+import type { SubtopologyPlan } from './plan.ts'
+import { SideFlow, type SideReading } from './side-flow.ts'
+
+/** What the chain of a task works with. */
+export interface ChainParts {
+  readonly record: CurrentRecord
+  readonly output: RecordOutput
+  readonly host: ProcessorHost
+  readonly logger: Logger
+  readonly dropped: (reason: DropReason) => void
+  readonly store: (name: string) => KeyValueState
+  readonly storeView: (definition: StoreDefinition) => unknown
+}
+
+/** Where records of a source enter the chain, and how their sides are read. */
+export interface ChainEntry {
+  readonly source: GraphNode
+  readonly key: SideReading
+  readonly value: SideReading
+  readonly forward: Forward
+}
+
+/** Compiles a subtopology into the closures of one task. Returns an entry per source, in the plan's order. */
+export function compileChain(plan: SubtopologyPlan, parts: ChainParts): readonly ChainEntry[] {
+  const flows = { key: new SideFlow(plan.nodes, 'key'), value: new SideFlow(plan.nodes, 'value') }
+  const compiled = new Map<GraphNode, Forward>()
+  const forwardOf = (node: GraphNode): Forward => {
+    const known = compiled.get(node)
+    if (known !== undefined) return known
+    const forward = node.compile(compilerOf(node))
+    compiled.set(node, forward)
+    return forward
+  }
+  const compilerOf = (node: GraphNode): NodeCompiler => ({
+    ...parts,
+    site: { name: node.name, record: parts.record },
+    next: toAll(node.children.map(forwardOf)),
+    child: forwardOf,
+    childNamed: name => {
+      const child = node.children.find(candidate => candidate.name === name)
+      return child === undefined ? undefined : forwardOf(child)
+    },
+    keyBytes: (serializer, topic) => keyBytes(flows.key.encodingOf(node, serializer), topic, parts.record),
+    newKeyBytes: (serializer, topic) =>
+      keyBytes({ kind: 'encode', serializer: erasedSerializer(serializer) }, topic, parts.record),
+    sideBytes: (side, serializer, topic) =>
+      sideBytes(flows[side].encodingOf(node, serializer), side, topic, parts.record),
+    internalTopic: name => `${plan.applicationId}-${name}`,
+    changelogTopic: store => changelogTopicOf(plan.applicationId, store),
+  })
+  // Children first, so that a deep graph does not recurse deeply.
+  for (const node of plan.nodes.toReversed()) forwardOf(node)
+  return plan.sources.map(({ node }) => {
+    const forward = compiled.get(node)
+    assert(forward !== undefined, 'every source is compiled', { node: node.name })
+    return { source: node, key: flows.key.readingOf(node), value: flows.value.readingOf(node), forward }
+  })
+}

@@ -1,0 +1,289 @@
+import type { JoinStep } from '../operators/stream-table-join.ts'
+import type { CombineStep, Step } from '../operators/step.ts'
+import type { EntrySelector } from '../operators/table-group.ts'
+import type { AnySerde } from '../serdes/serde.ts'
+import { DefinedStore, type StoreDefinition, type StoreSpec } from '../stores/store-spec.ts'
+import type { StoreOptions } from './options.ts'
+import type {
+  ErasedRepartitionOptions,
+  ErasedSinkOptions,
+  ErasedTableOptions,
+  GroupedStreamParts,
+  GroupedTableParts,
+  Named,
+  SerdePair,
+  StreamParts,
+  TableParts,
+} from './parts.ts'
+import type { ErasedSupplier } from './processor-node.ts'
+import * as grouping from './stream-grouping.ts'
+import * as joins from './stream-joins.ts'
+import { serdeOf } from './stream-serdes.ts'
+import * as steps from './stream-steps.ts'
+import * as tableGrouping from './table-grouping.ts'
+import { addTableSource } from './table-source.ts'
+import * as tableSteps from './table-steps.ts'
+
+/** A `KStream` with its types forgotten: what the typed DSL and the YAML builder both build on. */
+export class StreamHandle {
+  readonly parts: StreamParts
+
+  constructor(parts: StreamParts) {
+    this.parts = parts
+  }
+
+  filter(predicate: Step, options: Named = {}): StreamHandle {
+    return new StreamHandle(steps.addFilter(this.parts, predicate, true, options))
+  }
+
+  filterNot(predicate: Step, options: Named = {}): StreamHandle {
+    return new StreamHandle(steps.addFilter(this.parts, predicate, false, options))
+  }
+
+  map(mapper: Step, options: Named = {}): StreamHandle {
+    return new StreamHandle(steps.addMap(this.parts, mapper, options))
+  }
+
+  mapValues(mapper: Step, options: Named = {}): StreamHandle {
+    return new StreamHandle(steps.addMapValues(this.parts, mapper, options))
+  }
+
+  flatMap(mapper: Step, options: Named = {}): StreamHandle {
+    return new StreamHandle(steps.addFlatMap(this.parts, mapper, options))
+  }
+
+  flatMapValues(mapper: Step, options: Named = {}): StreamHandle {
+    return new StreamHandle(steps.addFlatMapValues(this.parts, mapper, options))
+  }
+
+  selectKey(selector: Step, options: Named = {}): StreamHandle {
+    return new StreamHandle(steps.addSelectKey(this.parts, selector, options))
+  }
+
+  peek(action: Step, options: Named = {}): StreamHandle {
+    return new StreamHandle(steps.addPeek(this.parts, action, options))
+  }
+
+  foreach(action: Step, options: Named = {}): void {
+    steps.addForeach(this.parts, action, options)
+  }
+
+  merge(other: StreamHandle, options: Named = {}): StreamHandle {
+    return new StreamHandle(steps.addMerge(this.parts, other.parts, options))
+  }
+
+  split(
+    branches: Readonly<Record<string, Step | 'default'>>,
+    options: Named = {},
+  ): Readonly<Record<string, StreamHandle>> {
+    const parts = steps.addSplit(this.parts, branches, options)
+    return Object.fromEntries(Object.entries(parts).map(([name, branch]) => [name, new StreamHandle(branch)]))
+  }
+
+  withSerdes({ key, value }: SerdePair): StreamHandle {
+    return new StreamHandle({ ...this.parts, key: key ?? this.parts.key, value: value ?? this.parts.value })
+  }
+
+  repartition(options: ErasedRepartitionOptions = {}): StreamHandle {
+    return new StreamHandle(steps.addRepartitionStep(this.parts, options))
+  }
+
+  to(topic: string | Step, options: ErasedSinkOptions = {}): void {
+    steps.addSink(this.parts, topic, options)
+  }
+
+  toTable(options: StoreOptions & SerdePair = {}): TableHandle {
+    const { graph, rekeyed } = this.parts
+    const name = graph.nameOr(options.name, 'KSTREAM-TOTABLE-')
+    const storeName = options.store ?? graph.numberedStoreName('KSTREAM-TOTABLE-')
+    const key = serdeOf(this.parts, 'key', options.key, name)
+    const value = serdeOf(this.parts, 'value', options.value, name)
+    const { node, sources } = rekeyed ? steps.repartitioned(this.parts, name, { key, value }, name) : this.parts
+    const isNamed = options.store !== undefined
+    return new TableHandle(
+      addTableSource(graph, { parent: node, name, storeName, isNamed, key, value, options, sources }),
+    )
+  }
+
+  groupByKey(options: Named & SerdePair = {}): GroupedStreamHandle {
+    return this.#grouped(options, 'groupByKey')
+  }
+
+  groupBy(selector: Step, options: Named & SerdePair): GroupedStreamHandle {
+    return this.selectKey(selector, { name: options.name }).#grouped(options, 'groupBy')
+  }
+
+  /** With a table; a left join passes on what has no partner. */
+  joinTable(table: TableHandle, joiner: JoinStep, options: Named & SerdePair, isLeft: boolean): StreamHandle {
+    return new StreamHandle(joins.addTableJoin(this.parts, table.parts, joiner, options, isLeft))
+  }
+
+  /** With a global table under a key of its choice. */
+  joinGlobalTable(
+    table: GlobalTableHandle,
+    selector: Step,
+    joiner: JoinStep,
+    options: Named,
+    isLeft: boolean,
+  ): StreamHandle {
+    return new StreamHandle(joins.addGlobalTableJoin(this.parts, table.definition, selector, joiner, options, isLeft))
+  }
+
+  join(table: TableHandle | GlobalTableHandle, ...rest: readonly unknown[]): StreamHandle {
+    return this.#joined(table, rest, false)
+  }
+
+  leftJoin(table: TableHandle | GlobalTableHandle, ...rest: readonly unknown[]): StreamHandle {
+    return this.#joined(table, rest, true)
+  }
+
+  process(supplier: ErasedSupplier): StreamHandle {
+    return new StreamHandle(steps.addProcess(this.parts, supplier, false))
+  }
+
+  processValues(supplier: ErasedSupplier): StreamHandle {
+    return new StreamHandle(steps.addProcess(this.parts, supplier, true))
+  }
+
+  #grouped(options: Named & SerdePair, step: string): GroupedStreamHandle {
+    return new GroupedStreamHandle({
+      stream: this.parts,
+      name: options.name,
+      key: serdeOf(this.parts, 'key', options.key, options.name ?? step),
+      value: options.value ?? this.parts.value,
+      repartitioned: undefined,
+    })
+  }
+
+  /** The two forms of the typed `join`: `(table, joiner, options)` and `(globalTable, selector, joiner, options)`. */
+  #joined(table: TableHandle | GlobalTableHandle, rest: readonly unknown[], isLeft: boolean): StreamHandle {
+    const [first, second, third] = rest
+    return table instanceof GlobalTableHandle
+      ? this.joinGlobalTable(table, asStep(first), asJoiner(second), asOptions(third), isLeft)
+      : this.joinTable(table, asJoiner(first), asOptions(second), isLeft)
+  }
+}
+
+/** A `KGroupedStream` with its types forgotten. */
+export class GroupedStreamHandle {
+  readonly parts: GroupedStreamParts
+
+  constructor(parts: GroupedStreamParts) {
+    this.parts = parts
+  }
+
+  count(options: StoreOptions = {}): TableHandle {
+    return new TableHandle(grouping.addCount(this.parts, options))
+  }
+
+  reduce(reducer: CombineStep, options: ErasedTableOptions = {}): TableHandle {
+    return new TableHandle(grouping.addReduce(this.parts, reducer, options))
+  }
+
+  aggregate(
+    initializer: () => unknown,
+    aggregator: CombineStep,
+    options: StoreOptions & { readonly value: AnySerde },
+  ): TableHandle {
+    return new TableHandle(grouping.addAggregate(this.parts, initializer, aggregator, options))
+  }
+}
+
+/** A `KTable` with its types forgotten. */
+export class TableHandle {
+  readonly parts: TableParts
+
+  constructor(parts: TableParts) {
+    this.parts = parts
+  }
+
+  /** The store behind the table, for a processor; the graph's mistake when there is none. */
+  get store(): StoreSpec<unknown> {
+    const { definition, node } = this.parts
+    return definition === undefined ? { name: node.name } : new DefinedStore(definition)
+  }
+
+  filter(predicate: Step, options: ErasedTableOptions = {}): TableHandle {
+    return new TableHandle(tableSteps.addTableFilter(this.parts, predicate, true, options))
+  }
+
+  filterNot(predicate: Step, options: ErasedTableOptions = {}): TableHandle {
+    return new TableHandle(tableSteps.addTableFilter(this.parts, predicate, false, options))
+  }
+
+  mapValues(mapper: Step, options: ErasedTableOptions = {}): TableHandle {
+    return new TableHandle(tableSteps.addTableMapValues(this.parts, mapper, options))
+  }
+
+  toStream(selectorOrOptions?: Step | Named, options: Named = {}): StreamHandle {
+    if (typeof selectorOrOptions !== 'function') {
+      return new StreamHandle(tableSteps.addToStream(this.parts, selectorOrOptions ?? {}))
+    }
+    return new StreamHandle(tableSteps.addToStream(this.parts, options)).selectKey(asStep(selectorOrOptions))
+  }
+
+  groupBy(
+    selector: EntrySelector,
+    options: Named & { readonly key: AnySerde; readonly value: AnySerde },
+  ): GroupedTableHandle {
+    return new GroupedTableHandle(tableSteps.addTableGroupBy(this.parts, selector, options))
+  }
+
+  withSerdes({ value }: { readonly value?: AnySerde | undefined }): TableHandle {
+    return new TableHandle({ ...this.parts, value: value ?? this.parts.value })
+  }
+}
+
+/** A `KGroupedTable` with its types forgotten. */
+export class GroupedTableHandle {
+  readonly parts: GroupedTableParts
+
+  constructor(parts: GroupedTableParts) {
+    this.parts = parts
+  }
+
+  count(options: StoreOptions = {}): TableHandle {
+    return new TableHandle(tableGrouping.addTableCount(this.parts, options))
+  }
+
+  reduce(adder: CombineStep, subtractor: CombineStep, options: StoreOptions = {}): TableHandle {
+    return new TableHandle(tableGrouping.addTableReduce(this.parts, adder, subtractor, options))
+  }
+
+  aggregate(
+    initializer: () => unknown,
+    adder: CombineStep,
+    subtractor: CombineStep,
+    options: StoreOptions & { readonly value: AnySerde },
+  ): TableHandle {
+    return new TableHandle(tableGrouping.addTableAggregate(this.parts, initializer, adder, subtractor, options))
+  }
+}
+
+/** A `GlobalKTable` with its types forgotten. */
+export class GlobalTableHandle {
+  readonly definition: StoreDefinition
+
+  constructor(definition: StoreDefinition) {
+    this.definition = definition
+  }
+
+  get store(): StoreSpec<unknown> {
+    return new DefinedStore(this.definition)
+  }
+}
+
+function asStep(step: unknown): Step
+function asStep(step: unknown): unknown {
+  return step
+}
+
+function asJoiner(joiner: unknown): JoinStep
+function asJoiner(joiner: unknown): unknown {
+  return joiner
+}
+
+function asOptions(options: unknown): Named & SerdePair
+function asOptions(options: unknown): unknown {
+  return options ?? {}
+}

@@ -1,0 +1,55 @@
+import { processRecords, type ErasedProcessorSupplier } from '../operators/processor-context.ts'
+import type { AnySerde } from '../serdes/serde.ts'
+import { DefinedStore, type StoreDefinition, type StoreSpec } from '../stores/store-spec.ts'
+import type { Graph } from './graph.ts'
+import { READS, READS_AND_PASSES, type GraphNode } from './graph-node.ts'
+
+/** A processor supplier with its types forgotten. */
+export interface ErasedSupplier extends ErasedProcessorSupplier {
+  readonly name?: string | undefined
+  readonly stores?: Readonly<Record<string, StoreSpec<unknown>>> | undefined
+  readonly key?: AnySerde | undefined
+  readonly value?: AnySerde | undefined
+}
+
+/** Adds a user's processor with its stores. */
+export function addProcessor(graph: Graph, parent: GraphNode, supplier: ErasedSupplier, keepsKey: boolean): GraphNode {
+  const stores = new Map<string, StoreDefinition>()
+  const name = graph.nameOr(supplier.name, keepsKey ? 'KSTREAM-PROCESSVALUES-' : 'KSTREAM-PROCESSOR-')
+  for (const [use, spec] of Object.entries(supplier.stores ?? {})) {
+    const definition = definitionOf(graph, spec, name)
+    if (definition !== undefined) stores.set(use, definition)
+  }
+  const node = graph.add({
+    name,
+    parents: [parent],
+    use: side => (keepsKey && side === 'key' ? READS_AND_PASSES : READS),
+    serdes: { key: supplier.key, value: supplier.value },
+    compile: compiler =>
+      processRecords(
+        {
+          ...compiler.site,
+          host: compiler.host,
+          stores: Object.fromEntries([...stores].map(([use, definition]) => [use, compiler.storeView(definition)])),
+          keepsKey,
+          next: compiler.next,
+          childNamed: child => compiler.childNamed(child),
+        },
+        supplier,
+      ),
+  })
+  for (const definition of stores.values()) {
+    graph.addStore(definition)
+    graph.connect(node, definition.name)
+  }
+  return node
+}
+
+function definitionOf(graph: Graph, spec: StoreSpec<unknown>, node: string): StoreDefinition | undefined {
+  if (spec instanceof DefinedStore) return spec.definition
+  graph.report('TABLE_NOT_MATERIALIZED', {
+    node,
+    what: `The processor ${node} uses the store of a table that has none: ${spec.name}.`,
+  })
+  return undefined
+}

@@ -1,0 +1,111 @@
+import { keyed } from '../operators/stateless.ts'
+import { sink, type PartitionerStep } from '../operators/sink.ts'
+import type { AnySerde } from '../serdes/serde.ts'
+import type { Graph } from './graph.ts'
+import { IGNORES, PASSES, type GraphNode } from './graph-node.ts'
+
+const SUFFIX = '-repartition'
+/** Topics that are numbered keep numbered nodes; named ones name them too. Kafka Streams: `KStreamImpl.createRepartitionedSource`. */
+const NUMBERED = /^(?:KSTREAM|KTABLE|COGROUPKSTREAM)-.*-\d{10}$/
+
+/** What a repartition topic is written from. */
+export interface RepartitionOptions {
+  readonly parent: GraphNode
+  /** Base of the topic's name. */
+  readonly base: string
+  readonly key: AnySerde
+  readonly value: AnySerde
+  readonly partitions?: number | undefined
+  readonly partitioner?: PartitionerStep | undefined
+  /** Records without a key go on: nothing is looked up by it. @default they are dropped */
+  readonly keepsNullKeys?: boolean
+}
+
+/** Adds a repartition topic: filter, sink and the source that reads it back. Returns the source. */
+export function addRepartition(graph: Graph, options: RepartitionOptions): GraphNode {
+  const { base } = options
+  const topic = base.endsWith(SUFFIX) ? base : `${base}${SUFFIX}`
+  // Numbers are taken in any case, as in the JVM, so that naming a topic renames nothing else.
+  const numbered = {
+    sink: graph.numberedName('KSTREAM-SINK-'),
+    filter: graph.numberedName('KSTREAM-FILTER-'),
+    source: graph.numberedName('KSTREAM-SOURCE-'),
+  }
+  const isNumbered = NUMBERED.test(topic.slice(0, -SUFFIX.length))
+  if (isNumbered) graph.numberedResources.push(topic)
+  const names = isNumbered ? numbered : { sink: `${topic}-sink`, filter: `${topic}-filter`, source: `${topic}-source` }
+  const filter = graph.add({
+    name: names.filter,
+    parents: [options.parent],
+    use: () => PASSES,
+    compile: compiler =>
+      options.keepsNullKeys === true
+        ? compiler.next
+        : keyed(() => {
+            compiler.dropped('nullKey')
+          }, compiler.next),
+  })
+  addRepartitionSink(graph, { ...options, parent: filter, name: names.sink, topic })
+  return addRepartitionSource(graph, { ...options, name: names.source, topic })
+}
+
+/** Adds the sink of a repartition topic. */
+export function addRepartitionSink(
+  graph: Graph,
+  options: RepartitionOptions & { readonly name: string; readonly topic: string },
+): GraphNode {
+  const { name, topic, key, value, partitions, partitioner } = options
+  return graph.add({
+    name,
+    kind: 'sink',
+    parents: [options.parent],
+    sink: { topic, internal: true, partitions },
+    use: side => ({ reads: partitioner !== undefined, passes: false, writes: [side === 'key' ? key : value] }),
+    serdes: { key, value },
+    compile: compiler => {
+      const target = compiler.internalTopic(topic)
+      return sink({
+        ...compiler.site,
+        output: compiler.output,
+        topic: target,
+        keyBytes: compiler.sideBytes('key', key, target),
+        valueBytes: compiler.sideBytes('value', value, target),
+        partitioner,
+        dropped: compiler.dropped,
+      })
+    },
+  })
+}
+
+/** Adds the source of a repartition topic. */
+export function addRepartitionSource(
+  graph: Graph,
+  {
+    name,
+    topic,
+    key,
+    value,
+  }: { readonly name: string; readonly topic: string; readonly key: AnySerde; readonly value: AnySerde },
+): GraphNode {
+  return graph.add({
+    name,
+    kind: 'source',
+    parents: [],
+    source: {
+      topics: [topic],
+      internal: true,
+      role: 'stream',
+      key,
+      value,
+      timestamp: undefined,
+      onInvalidTimestamp: 'fail',
+      // Nothing may be lost between two subtopologies, whatever the application's reset policy is.
+      offsetReset: 'earliest',
+      onOutOfRange: 'fail',
+      errors: undefined,
+    },
+    use: () => IGNORES,
+    serdes: { key, value },
+    compile: compiler => compiler.next,
+  })
+}

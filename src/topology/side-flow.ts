@@ -1,0 +1,111 @@
+import { assert } from '../model/assert.ts'
+import type { SideEncoding } from '../operators/side-bytes.ts'
+import { erasedSerializer } from '../serdes/erased-serde.ts'
+import { withoutNull } from '../serdes/nullable.ts'
+import type { AnySerde, Serializer } from '../serdes/serde.ts'
+import { bytes, string } from '../serdes/text.ts'
+import { readsPrimitives } from '../stores/value-column.ts'
+import type { GraphNode, Side } from './graph-node.ts'
+
+/** What a source does with a side's bytes. */
+export type SideReading = 'raw' | 'check' | 'decode'
+
+/** Everything that reaches a set of nodes unchanged from the same origins. */
+interface Flow {
+  readonly origins: Set<GraphNode>
+  isRead: boolean
+  readonly writers: Serializer<never>[]
+}
+
+/**
+ * Finds out for one side of the records where it travels unchanged, who reads it and who writes it. Where nobody reads, the
+ * bytes go from the source to topics and stores as they came: no decoding, no encoding, no copy.
+ */
+export class SideFlow {
+  readonly #side: Side
+  readonly #flowOf = new Map<GraphNode, Flow>()
+
+  /** @param nodes - of one subtopology, parents first */
+  constructor(nodes: readonly GraphNode[], side: Side) {
+    this.#side = side
+    for (const node of nodes) this.#enter(node)
+    for (const node of nodes) this.#note(node)
+  }
+
+  /** How a source reads the side. */
+  readingOf(source: GraphNode): SideReading {
+    const flow = this.#flow(source)
+    if (!this.#travelsRaw(flow)) return 'decode'
+    const serde = this.#serdeOf(source)
+    // Text and bytes cannot be wrong; anything else is checked where it enters, so that poison is found even if nobody reads it.
+    return serde === string || serde === bytes ? 'raw' : 'check'
+  }
+
+  /** How a node gets the bytes of the side it is handed. */
+  encodingOf(node: GraphNode, serializer: Serializer<never>): SideEncoding {
+    const parent = node.parents[0]
+    if (parent === undefined) return { kind: 'encode', serializer: erasedSerializer(serializer) }
+    const flow = this.#flow(parent)
+    if (this.#travelsRaw(flow)) return { kind: 'raw' }
+    const isUnchanged = (origin: GraphNode): boolean =>
+      origin.source !== undefined &&
+      this.#sameBytes(origin, serializer) &&
+      (!flow.isRead || readsPrimitives(this.#serdeOf(origin)))
+    // A step that read an object may have changed it in place, as it could in the JVM; a string it could not.
+    if ([...flow.origins].every(isUnchanged)) return { kind: 'source' }
+    return { kind: 'encode', serializer: erasedSerializer(serializer) }
+  }
+
+  #enter(node: GraphNode): void {
+    const [first, ...others] = node.parents.map(parent => this.#flow(parent))
+    if (first === undefined || !node.use(this.#side).passes) {
+      this.#flowOf.set(node, { origins: new Set([node]), isRead: false, writers: [] })
+      return
+    }
+    for (const other of others) this.#unite(first, other)
+    this.#flowOf.set(node, first)
+  }
+
+  #note(node: GraphNode): void {
+    const use = node.use(this.#side)
+    for (const at of node.parents.length === 0 ? [node] : node.parents) {
+      const flow = this.#flow(at)
+      flow.isRead ||= use.reads
+      flow.writers.push(...use.writes)
+    }
+  }
+
+  #unite(into: Flow, other: Flow): void {
+    if (into === other) return
+    for (const origin of other.origins) into.origins.add(origin)
+    for (const [node, flow] of this.#flowOf) if (flow === other) this.#flowOf.set(node, into)
+  }
+
+  #travelsRaw(flow: Flow): boolean {
+    if (flow.isRead) return false
+    return [...flow.origins].every(
+      origin => origin.source !== undefined && flow.writers.every(writer => this.#sameBytes(origin, writer)),
+    )
+  }
+
+  #sameBytes(origin: GraphNode, serializer: Serializer<never>): boolean {
+    const read = this.#serdeOf(origin)
+    return serializer === read || ('deserialize' in serializer && withoutNull(asSerde(serializer)) === read)
+  }
+
+  #serdeOf({ source, name }: GraphNode): AnySerde {
+    assert(source !== undefined, 'an origin with bytes is a source', { name })
+    return withoutNull(source[this.#side])
+  }
+
+  #flow(node: GraphNode): Flow {
+    const flow = this.#flowOf.get(node)
+    assert(flow !== undefined, 'nodes come after their parents', { node: node.name })
+    return flow
+  }
+}
+
+function asSerde(serializer: Serializer<never>): AnySerde
+function asSerde(serializer: unknown): unknown {
+  return serializer
+}

@@ -1,0 +1,234 @@
+import type { Forward } from '../operators/forward.ts'
+import { sink } from '../operators/sink.ts'
+import * as stateless from '../operators/stateless.ts'
+import type { Step } from '../operators/step.ts'
+import { PASSES, type GraphNode, type NodeCompiler, type Side, type SideUse } from './graph-node.ts'
+import { union, type ErasedRepartitionOptions, type ErasedSinkOptions, type Named, type StreamParts } from './parts.ts'
+import { addProcessor, type ErasedSupplier } from './processor-node.ts'
+import { readsOf } from './reads.ts'
+import { addRepartition } from './repartition.ts'
+import { serdeOf } from './stream-serdes.ts'
+
+/** Which sides a mapper replaces. */
+interface Replaced {
+  readonly key?: true
+  readonly value?: true
+}
+
+/** `filter` and `filterNot`. */
+export function addFilter(stream: StreamParts, predicate: Step, keep: boolean, options: Named): StreamParts {
+  return addLook(stream, 'KSTREAM-FILTER-', predicate, options, ({ site, next }) =>
+    stateless.filter(site, predicate, keep, next),
+  )
+}
+
+/** `peek`. */
+export function addPeek(stream: StreamParts, action: Step, options: Named): StreamParts {
+  return addLook(stream, 'KSTREAM-PEEK-', action, options, ({ site, next }) => stateless.peek(site, action, next))
+}
+
+/** `foreach`. */
+export function addForeach(stream: StreamParts, action: Step, options: Named): void {
+  addLook(stream, 'KSTREAM-FOREACH-', action, options, ({ site, next }) => stateless.peek(site, action, next))
+}
+
+/** `map`. */
+export function addMap(stream: StreamParts, mapper: Step, options: Named): StreamParts {
+  return addMapper(stream, 'KSTREAM-MAP-', mapper, { key: true, value: true }, options, ({ site, next }) =>
+    stateless.map(site, mapper, next),
+  )
+}
+
+/** `mapValues`. */
+export function addMapValues(stream: StreamParts, mapper: Step, options: Named): StreamParts {
+  return addMapper(stream, 'KSTREAM-MAPVALUES-', mapper, { value: true }, options, ({ site, next }) =>
+    stateless.mapValues(site, mapper, next),
+  )
+}
+
+/** `flatMap`. */
+export function addFlatMap(stream: StreamParts, mapper: Step, options: Named): StreamParts {
+  return addMapper(stream, 'KSTREAM-FLATMAP-', mapper, { key: true, value: true }, options, ({ site, next }) =>
+    stateless.flatMap(site, mapper, next),
+  )
+}
+
+/** `flatMapValues`. */
+export function addFlatMapValues(stream: StreamParts, mapper: Step, options: Named): StreamParts {
+  return addMapper(stream, 'KSTREAM-FLATMAPVALUES-', mapper, { value: true }, options, ({ site, next }) =>
+    stateless.flatMapValues(site, mapper, next),
+  )
+}
+
+/** `selectKey`. */
+export function addSelectKey(stream: StreamParts, selector: Step, options: Named): StreamParts {
+  return addMapper(stream, 'KSTREAM-KEY-SELECT-', selector, { key: true }, options, ({ site, next }) =>
+    stateless.selectKey(site, selector, next),
+  )
+}
+
+/** `merge`. */
+export function addMerge(stream: StreamParts, other: StreamParts, options: Named): StreamParts {
+  const { graph } = stream
+  const node = graph.add({
+    name: graph.nameOr(options.name, 'KSTREAM-MERGE-'),
+    parents: stream.node === other.node ? [stream.node] : [stream.node, other.node],
+    use: () => PASSES,
+    serdes: { key: stream.key, value: stream.value },
+    compile: ({ next }) => next,
+  })
+  return { ...stream, node, rekeyed: stream.rekeyed || other.rekeyed, sources: union(stream.sources, other.sources) }
+}
+
+/** `split`: conditions in order; `'default'` takes the rest. */
+export function addSplit(
+  stream: StreamParts,
+  branches: Readonly<Record<string, Step | 'default'>>,
+  options: Named,
+): Readonly<Record<string, StreamParts>> {
+  const { graph } = stream
+  const base = graph.nameOr(options.name, 'KSTREAM-BRANCH-')
+  const names = Object.keys(branches)
+  const conditions: { readonly at: number; readonly condition: Step }[] = []
+  for (const [at, name] of names.entries()) {
+    const condition = branches[name]
+    if (typeof condition === 'function') conditions.push({ at, condition })
+  }
+  const restAt = names.findIndex(name => branches[name] === 'default')
+  const children: GraphNode[] = []
+  const node = graph.add({
+    name: base,
+    parents: [stream.node],
+    use: side => ({ ...PASSES, reads: conditions.some(({ condition }) => readsOf(condition, side)) }),
+    serdes: { key: stream.key, value: stream.value },
+    compile: compiler => {
+      const forwards = children.map(child => compiler.child(child))
+      const taken = conditions.flatMap(({ at }) => forwards[at] ?? [])
+      return stateless.branch(
+        compiler.site,
+        conditions.map(({ condition }) => condition),
+        taken,
+        forwards[restAt],
+      )
+    },
+  })
+  return Object.fromEntries(
+    names.map(name => {
+      // Each branch takes a number that no name shows, as in the JVM.
+      graph.numberedName('')
+      const child = graph.add({
+        name: `${base}${name}`,
+        parents: [node],
+        use: () => PASSES,
+        serdes: node.serdes,
+        compile: ({ next }) => next,
+      })
+      children.push(child)
+      return [name, { ...stream, node: child }]
+    }),
+  )
+}
+
+/** `repartition`. */
+export function addRepartitionStep(stream: StreamParts, options: ErasedRepartitionOptions): StreamParts {
+  return repartitioned(
+    stream,
+    stream.graph.nameOr(options.name, 'KSTREAM-REPARTITION-'),
+    options,
+    options.name ?? 'repartition',
+  )
+}
+
+/** The stream behind a repartition topic. */
+export function repartitioned(
+  stream: StreamParts,
+  base: string,
+  options: ErasedRepartitionOptions & { readonly keepsNullKeys?: boolean },
+  step: string,
+): StreamParts {
+  const key = serdeOf(stream, 'key', options.key, step)
+  const value = serdeOf(stream, 'value', options.value, step)
+  const source = addRepartition(stream.graph, { ...options, parent: stream.node, base, key, value })
+  return { ...stream, node: source, key, value, rekeyed: false, sources: [source] }
+}
+
+/** `to`. */
+export function addSink(stream: StreamParts, topic: string | Step, options: ErasedSinkOptions): void {
+  const { graph } = stream
+  const name = graph.nameOr(options.name, 'KSTREAM-SINK-')
+  const key = options.key ?? serdeOf(stream, 'key', undefined, name)
+  const value = options.value ?? serdeOf(stream, 'value', undefined, name)
+  const { partitioner } = options
+  const reads = (side: Side): boolean =>
+    partitioner !== undefined || (typeof topic === 'function' && readsOf(topic, side))
+  graph.add({
+    name,
+    kind: 'sink',
+    parents: [stream.node],
+    sink: { topic: typeof topic === 'string' ? topic : undefined, internal: false, partitions: undefined },
+    use: side => ({ reads: reads(side), passes: false, writes: [side === 'key' ? key : value] }),
+    compile: compiler => {
+      const told = typeof topic === 'string' ? topic : name
+      return sink({
+        ...compiler.site,
+        output: compiler.output,
+        topic,
+        keyBytes: compiler.sideBytes('key', key, told),
+        valueBytes: compiler.sideBytes('value', value, told),
+        partitioner,
+        dropped: compiler.dropped,
+      })
+    },
+  })
+}
+
+/** `process` and `processValues`. */
+export function addProcess(stream: StreamParts, supplier: ErasedSupplier, keepsKey: boolean): StreamParts {
+  const node = addProcessor(stream.graph, stream.node, supplier, keepsKey)
+  const value = supplier.value ?? stream.value
+  return keepsKey
+    ? { ...stream, node, value }
+    : { ...stream, node, value, key: supplier.key ?? stream.key, rekeyed: true }
+}
+
+/** A step that looks at a record and hands it on unchanged. */
+function addLook(
+  stream: StreamParts,
+  prefix: string,
+  step: Step,
+  options: Named,
+  compile: (compiler: NodeCompiler) => Forward,
+): StreamParts {
+  const use = (side: Side): SideUse => ({ ...PASSES, reads: readsOf(step, side) })
+  const node = stream.graph.add({
+    name: stream.graph.nameOr(options.name, prefix),
+    parents: [stream.node],
+    use,
+    compile,
+  })
+  return { ...stream, node }
+}
+
+function addMapper(
+  stream: StreamParts,
+  prefix: string,
+  step: Step,
+  replaced: Replaced,
+  options: Named,
+  compile: (compiler: NodeCompiler) => Forward,
+): StreamParts {
+  const use = (side: Side): SideUse => ({ reads: readsOf(step, side), passes: replaced[side] !== true, writes: [] })
+  const node = stream.graph.add({
+    name: stream.graph.nameOr(options.name, prefix),
+    parents: [stream.node],
+    use,
+    compile,
+  })
+  return {
+    ...stream,
+    node,
+    key: replaced.key === true ? undefined : stream.key,
+    value: replaced.value === true ? undefined : stream.value,
+    rekeyed: stream.rekeyed || replaced.key === true,
+  }
+}

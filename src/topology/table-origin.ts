@@ -1,0 +1,151 @@
+import { filterGetter, mapValuesGetter, storeGetter, type TableGetter } from '../operators/table.ts'
+import type { Step } from '../operators/step.ts'
+import type { NodeCompiler } from './graph-node.ts'
+
+/**
+ * Where a table's present and earlier values come from; decided while the graph is built, because a later step may ask for
+ * either. Kafka Streams: `KTableImpl.enableSendingOldValues` and `valueGetterSupplier`.
+ */
+export interface TableOrigin {
+  /** Whether updates carry the value before. */
+  readonly sendsOld: boolean
+  /** Asks for the values before; `force` gives a source a store for it. Returns whether they will come. */
+  sendOld(force: boolean): boolean
+  /** Sees to it that present values can be read. */
+  materialize(): void
+  /** Stores a reader of present values uses. */
+  stores(): readonly string[]
+  /** Whether reading present values runs user code on the key. */
+  readonly readsKey: boolean
+  getter(compiler: NodeCompiler): TableGetter
+}
+
+/** A table that is always kept: an aggregation, or a step with a store. */
+export class StoredTable implements TableOrigin {
+  readonly #store: string
+  #sendsOld = false
+
+  constructor(store: string) {
+    this.#store = store
+  }
+
+  get sendsOld(): boolean {
+    return this.#sendsOld
+  }
+
+  sendOld(): boolean {
+    this.#sendsOld = true
+    return true
+  }
+
+  materialize(): void {}
+
+  stores(): readonly string[] {
+    return [this.#store]
+  }
+
+  get readsKey(): boolean {
+    return false
+  }
+
+  getter(compiler: NodeCompiler): TableGetter {
+    return storeGetter(compiler.store(this.#store))
+  }
+}
+
+/** A table read from a topic or made of a stream: kept once it has a name or somebody needs its store. Kafka Streams: `KTableSource`. */
+export class SourceTable implements TableOrigin {
+  readonly #store: string
+  readonly #keep: () => void
+  #isKept: boolean
+  #sendsOld = false
+
+  /** @param keep - adds the store to the graph */
+  constructor(store: string, isKept: boolean, keep: () => void) {
+    this.#store = store
+    this.#isKept = isKept
+    this.#keep = keep
+    if (isKept) keep()
+  }
+
+  get isKept(): boolean {
+    return this.#isKept
+  }
+
+  get sendsOld(): boolean {
+    return this.#sendsOld
+  }
+
+  sendOld(force: boolean): boolean {
+    if (!this.#isKept && !force) return false
+    this.materialize()
+    this.#sendsOld = true
+    return true
+  }
+
+  materialize(): void {
+    if (this.#isKept) return
+    this.#isKept = true
+    this.#keep()
+  }
+
+  stores(): readonly string[] {
+    return [this.#store]
+  }
+
+  get readsKey(): boolean {
+    return false
+  }
+
+  getter(compiler: NodeCompiler): TableGetter {
+    return storeGetter(compiler.store(this.#store))
+  }
+}
+
+/** A step on a table that keeps nothing: present values are made from the parent's. */
+export class DerivedTable implements TableOrigin {
+  readonly #parent: TableOrigin
+  readonly #step:
+    | { readonly kind: 'filter'; readonly step: Step; readonly keep: boolean }
+    | { readonly kind: 'mapValues'; readonly step: Step }
+  #sendsOld = false
+
+  constructor(
+    parent: TableOrigin,
+    step:
+      | { readonly kind: 'filter'; readonly step: Step; readonly keep: boolean }
+      | { readonly kind: 'mapValues'; readonly step: Step },
+  ) {
+    this.#parent = parent
+    this.#step = step
+  }
+
+  get sendsOld(): boolean {
+    return this.#sendsOld
+  }
+
+  sendOld(force: boolean): boolean {
+    if (this.#parent.sendOld(force)) this.#sendsOld = true
+    return this.#sendsOld
+  }
+
+  materialize(): void {
+    this.#parent.materialize()
+  }
+
+  stores(): readonly string[] {
+    return this.#parent.stores()
+  }
+
+  get readsKey(): boolean {
+    return true
+  }
+
+  getter(compiler: NodeCompiler): TableGetter {
+    const parent = this.#parent.getter(compiler)
+    const { site } = compiler
+    return this.#step.kind === 'filter'
+      ? filterGetter(site, parent, this.#step.step, this.#step.keep)
+      : mapValuesGetter(site, parent, this.#step.step)
+  }
+}

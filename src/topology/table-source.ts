@@ -1,0 +1,59 @@
+import { tableSource } from '../operators/table.ts'
+import { withoutNull } from '../serdes/nullable.ts'
+import type { AnySerde } from '../serdes/serde.ts'
+import type { StoreDefinition, StoreEngineOptions } from '../stores/store-spec.ts'
+import type { Graph } from './graph.ts'
+import { PASSES, READS_AND_PASSES, type GraphNode } from './graph-node.ts'
+import type { TableParts } from './parts.ts'
+import { SourceTable } from './table-origin.ts'
+
+/** What the head of a table is made of. */
+export interface TableSourceParts {
+  readonly parent: GraphNode
+  readonly name: string
+  readonly storeName: string
+  /** Whether the user named the store; without a name it is kept only if somebody needs it. */
+  readonly isNamed: boolean
+  readonly key: AnySerde
+  readonly value: AnySerde
+  readonly options: StoreEngineOptions
+  readonly sources: readonly GraphNode[]
+  /** The table reads its topic directly, so the topic can serve as changelog. */
+  readonly readsTopic?: boolean
+}
+
+/** Adds the head of a table. Kafka Streams: `KTableSource` under `TableSourceNode` or `StreamToTableNode`. */
+export function addTableSource(graph: Graph, parts: TableSourceParts): TableParts {
+  const { parent, name, storeName, isNamed, options, sources } = parts
+  const key = withoutNull(parts.key)
+  const value = withoutNull(parts.value)
+  const definition: StoreDefinition = { name: storeName, kind: 'timestampedKeyValue', key, value, options }
+  const node = graph.add({
+    name,
+    parents: [parent],
+    use: side => {
+      if (!origin.isKept) return PASSES
+      return side === 'key' ? { ...PASSES, writes: [key] } : READS_AND_PASSES
+    },
+    serdes: { key, value },
+    compile: compiler =>
+      tableSource(
+        {
+          ...compiler.site,
+          kept: origin.isKept
+            ? { store: compiler.store(storeName), keyBytes: compiler.keyBytes(key, compiler.changelogTopic(storeName)) }
+            : undefined,
+          sendsOld: origin.sendsOld,
+        },
+        compiler.dropped,
+        compiler.next,
+      ),
+  })
+  const origin = new SourceTable(storeName, isNamed, () => {
+    if (!isNamed) graph.numberedResources.push(storeName)
+    graph.addStore(definition)
+    graph.connect(node, storeName)
+    if (parts.readsTopic === true) graph.sourceStores.set(storeName, parent)
+  })
+  return { graph, node, key, value, origin, definition: isNamed ? definition : undefined, sources }
+}
