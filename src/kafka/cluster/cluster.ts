@@ -6,6 +6,7 @@ import { formatAddress, type Address } from '../connection/address.ts'
 import type { Connection } from '../connection/connection.ts'
 import { isLoopback, sendsReadablePassword, type SecurityOptions } from '../connection/security-options.ts'
 import type { ApiName, RequestBodies, ResponseBodies } from '../protocol/messages.generated.ts'
+import { prepareCompression } from '../records/compression.ts'
 import { Backoff } from './backoff.ts'
 import { bootstrap } from './bootstrap.ts'
 import { BrokerPool, type ConnectionPurpose } from './broker-pool.ts'
@@ -175,6 +176,8 @@ export class Cluster {
    */
   async connection(nodeId: number, purpose: ConnectionPurpose): Promise<Connection> {
     this.#checkOpen()
+    // Batches are compressed and read synchronously: the codecs must be there before the first one.
+    if (purpose === 'fetch' || purpose === 'produce') await prepareCompression()
     if (!this.#cache.brokers.has(nodeId)) await this.refresh([])
     const address = this.#cache.brokers.get(nodeId)
     if (address === undefined) {

@@ -13,9 +13,14 @@ interface ZstdCodec {
 /** Node has zstd from 22.15 on; before, a WebAssembly build is loaded by `prepareZstd`. */
 let codec: ZstdCodec | undefined = hasZstd(zlib) ? nativeCodec(zlib) : undefined
 
+/** The one loading: the module keeps its memory to itself and cannot be set up twice. */
+let loading: Promise<ZstdCodec> | undefined
+
 /** Loads what Node itself lacks; once, before the first batch. */
 export async function prepareZstd(): Promise<void> {
-  codec ??= await wasmCodec()
+  if (codec !== undefined) return
+  loading ??= wasmCodec()
+  codec = await loading
 }
 
 /** Compresses as one zstd frame. @throws USAGE without `prepareZstd` */
