@@ -21,9 +21,6 @@ import { TransactionCalls } from './transaction-calls.ts'
 import { TransactionManager } from './transaction-manager.ts'
 import type { TransactionProgress } from './transaction-progress.ts'
 
-export type { ProducerOptions } from './producer-options.ts'
-export type { TransactionProgress } from './transaction-progress.ts'
-
 /** An abort waits this long for Produce answers before it cuts the connections: a broker answers or has died by then. */
 const ABORT_PATIENCE_MS = 2_000
 
@@ -175,6 +172,8 @@ export class Producer {
     }
     this.#throwFailure()
     if (this.#acknowledgedBatches > 0) crashPoint('produce:allAnswered')
+    // Without transactions an acknowledgement is the end.
+    if (this.#transactions === undefined) this.#restartCounters()
   }
 
   /** What the open transaction has come to; read it after each chunk. */
@@ -220,8 +219,7 @@ export class Producer {
     this.#throwFailure()
     assert(this.#sender.idle && !this.#accumulator.holdsRecords, 'F19 nothing is in flight when a transaction ends')
     const outcome = await this.#inTransactions('commitTransaction').commit(this.#calls.deadline(timeoutMs))
-    this.#accumulator.resetCounters()
-    this.#acknowledgedBatches = 0
+    this.#restartCounters()
     return outcome
   }
 
@@ -281,8 +279,7 @@ export class Producer {
     const gap = this.#sender.discard(batch => {
       this.#accumulator.release(batch)
     })
-    this.#accumulator.resetCounters()
-    this.#acknowledgedBatches = 0
+    this.#restartCounters()
     this.#failure = undefined
     const result = await end(gap)
     if (!this.#closed) this.#sender.resume()
@@ -297,6 +294,11 @@ export class Producer {
     const dueMs = this.#accumulator.close(nowMs, this.#accumulator.isFull)
     if (dueMs >= 0) this.#lingerAlarm.wakeAt(nowMs + dueMs)
     this.#sender.drain()
+  }
+
+  #restartCounters(): void {
+    this.#accumulator.resetCounters()
+    this.#acknowledgedBatches = 0
   }
 
   async #progress(deadline: Deadline, what: string): Promise<void> {
@@ -366,6 +368,7 @@ export class Producer {
         },
         dropped: (lane, batch, cause) => {
           this.#accumulator.release(batch)
+          this.#cutSmaller(lane.topic, batch, cause.details.kafkaCode ?? 0)
           this.#options.onDropped?.(lane.topic, lane.partition, batch.sealed.count, cause)
         },
         unsure: () => {
@@ -381,12 +384,17 @@ export class Producer {
     })
   }
 
-  /** A batch that is too large only because of its many records is cut smaller next time; a single record is at fault itself. */
   #judgeFailure(error: MillraceError, batch: OutgoingBatch | undefined, kafkaCode: number): MillraceError {
     this.#session.noteFailure(kafkaCode)
     const { topic } = error.details
-    if (!isTooLarge(kafkaCode) || topic === undefined || (batch?.sealed.count ?? 0) <= 1) return error
+    if (topic === undefined || batch === undefined || !this.#cutSmaller(topic, batch, kafkaCode)) return error
+    return new MillraceError(error.code, { ...error.details, reaction: 'abort' })
+  }
+
+  /** A batch that is too large only because of its many records is cut smaller next time; a single record is at fault itself. */
+  #cutSmaller(topic: string, batch: OutgoingBatch, kafkaCode: number): boolean {
+    if (!isTooLarge(kafkaCode) || batch.sealed.count <= 1) return false
     this.#accumulator.halveBatches(topic)
-    return new MillraceError('RECORD_TOO_LARGE', { ...error.details, reaction: 'abort' })
+    return true
   }
 }
