@@ -1,7 +1,7 @@
 /** How many bytes a zigzag varint of a 32-bit integer takes. Kafka: `ByteUtils.sizeOfVarint`. */
 export function varintBytes(value: number): number {
-  // Nearly all lengths and deltas: short enough for the compiler to inline.
-  if (value >= 0 && value < 64) return 1
+  // Nearly all lengths and deltas; the rest stands apart so that the compiler inlines this.
+  if (value >= 0 && value < 8_192) return value < 64 ? 1 : 2
   return longVarintBytes(value)
 }
 
@@ -18,6 +18,11 @@ export function writeVarint(buffer: Uint8Array, at: number, value: number): numb
   if (value >= 0 && value < 64) {
     buffer[at] = value << 1
     return at + 1
+  }
+  if (value >= 0 && value < 8_192) {
+    buffer[at] = ((value << 1) & 0x7f) | 0x80
+    buffer[at + 1] = value >> 6
+    return at + 2
   }
   return writeLongVarint(buffer, at, value)
 }
@@ -36,6 +41,11 @@ function writeLongVarint(buffer: Uint8Array, at: number, value: number): number 
 
 /** As `varintBytes`, for integers up to ±(2^53−1). Kafka: `ByteUtils.sizeOfVarlong`. */
 export function varlongBytes(value: number): number {
+  if (value >= 0 && value < 64) return 1
+  return longVarlongBytes(value)
+}
+
+function longVarlongBytes(value: number): number {
   if (value === value >> 0) return varintBytes(value)
   let rest = Math.floor(magnitudeOf(value) / 64)
   let bytes = 1
@@ -48,6 +58,14 @@ export function varlongBytes(value: number): number {
 
 /** As `writeVarint`, for integers up to ±(2^53−1). */
 export function writeVarlong(buffer: Uint8Array, at: number, value: number): number {
+  if (value >= 0 && value < 64) {
+    buffer[at] = value << 1
+    return at + 1
+  }
+  return writeLongVarlong(buffer, at, value)
+}
+
+function writeLongVarlong(buffer: Uint8Array, at: number, value: number): number {
   if (value === value >> 0) return writeVarint(buffer, at, value)
   // The zigzag form of such a value has up to 54 bits, one more than a number holds: sign and magnitude stay apart.
   const magnitude = magnitudeOf(value)
