@@ -23,7 +23,7 @@ const OPERATION_DELETE = 1
 const UNKNOWN_TOPIC_OR_PARTITION = 3
 
 /** A broker may not know yet a topic that another one just created; longer than this it is missing. */
-const PROPAGATION_MS = 2_000
+const PROPAGATION_MS = 1_000
 
 /** As `Admin.describeTopicConfigs`. */
 export async function describeTopicConfigs(
