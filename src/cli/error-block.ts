@@ -1,3 +1,4 @@
+import { problemsOf } from '../config/problems.ts'
 import { ERRORS } from '../model/error-table.ts'
 import { asMillraceError, reasonOf, type MillraceError, type MillraceErrorDetails } from '../model/errors.ts'
 
@@ -5,6 +6,8 @@ import { asMillraceError, reasonOf, type MillraceError, type MillraceErrorDetail
 export function errorBlock(thrown: unknown): string {
   const error = asMillraceError(thrown)
   const { details } = error
+  // Mistakes of a configuration come with their places, marks and hints, and count themselves.
+  if (problemsOf(error) !== undefined && details.what !== undefined) return details.what
   const what = details.what ?? ERRORS[error.code].cause
   const lines = [
     `error: ${what.trim()}`,
@@ -42,10 +45,11 @@ const CAUSES_MAX = 5
 /** The chain of causes, without those that only repeat what was said. */
 function reasonsOf(error: MillraceError, said: string): string {
   const reasons: string[] = []
+  const oneLine = reasonOf(said)
   let cause: unknown = error.details.cause
   while (cause !== undefined && cause !== null && reasons.length < CAUSES_MAX) {
     const reason = reasonOf(cause)
-    if (reason !== '' && !said.includes(reason) && !reasons.includes(reason)) reasons.push(reason)
+    if (reason !== '' && !oneLine.includes(reason) && !reasons.includes(reason)) reasons.push(reason)
     cause = cause instanceof Error ? cause.cause : undefined
   }
   return reasons.join('\nbecause: ')

@@ -1,0 +1,44 @@
+import { THREAD_METRICS } from '../src/engine/thread-metric-families.ts'
+import { ERRORS, type ErrorDefinition } from '../src/model/error-table.ts'
+
+const REACTIONS: Readonly<Record<ErrorDefinition['reaction'], string>> = {
+  retry: 'tries the call again, within its deadline',
+  abort: 'aborts the transaction and processes its input again',
+  refence: 'takes a new producer epoch, aborts, and processes the input again',
+  rejoin: 'drops its tasks and joins the group again',
+  deadLetter: 'writes the record to the dead-letter topic',
+  stop: 'stops',
+}
+
+/** docs/errors.md, from the table of errors. */
+export function errorsReference(): string {
+  const entries = Object.entries<ErrorDefinition>(ERRORS).map(([code, { cause, operator, reaction, exitCode }]) =>
+    [
+      `## ${code}`,
+      '',
+      cause,
+      '',
+      `- **What to do**: ${operator}`,
+      `- **What millrace does**: ${REACTIONS[reaction]}.`,
+      `- **Exit code** when it ends the service: ${String(exitCode)}`,
+    ].join('\n'),
+  )
+  return `${[
+    '# Errors',
+    'Every error of millrace has one of these codes. Generated from `src/model/error-table.ts`; do not edit (`npm run docs`).',
+    ...entries,
+  ].join('\n\n')}\n`
+}
+
+/** docs/metrics.md, from the table of metrics. */
+export function metricsReference(): string {
+  const rows = Object.entries(THREAD_METRICS).map(
+    ([name, { type, help, labels }]) => `| \`${name}\` | ${type} | ${labels.join(', ')} | ${help} |`,
+  )
+  return `${[
+    '# Metrics',
+    'Served at `/metrics` in Prometheus’ text format. Generated from `src/engine/thread-metric-families.ts`; do not edit (`npm run docs`).',
+    ['| metric | type | labels | meaning |', '|---|---|---|---|', ...rows].join('\n'),
+    'Besides: `millrace_info` (version, application id, guarantee as labels) and Node’s own metrics by prom-client (`process_…`, `nodejs_…`, among them the event-loop delay `nodejs_eventloop_lag_…`).',
+  ].join('\n\n')}\n`
+}

@@ -1,0 +1,33 @@
+import type { EngineConfig } from '../config/engine-config.ts'
+import { systemClock } from '../engine/system-clock.ts'
+import { Admin } from '../kafka/admin/admin.ts'
+import { Cluster } from '../kafka/cluster/cluster.ts'
+import { SILENT_LOGGER } from '../model/logger.ts'
+
+/** A connection to the cluster of an application, as an administrator. */
+export interface ClusterAccess {
+  readonly cluster: Cluster
+  readonly admin: Admin
+}
+
+/**
+ * Connects with the application's own settings, does the work, and closes.
+ *
+ * @throws MillraceError `BROKER_UNREACHABLE`, `AUTHENTICATION_FAILED`, `BROKER_TOO_OLD`, and what the work throws
+ */
+export async function withCluster<T>(config: EngineConfig, work: (access: ClusterAccess) => Promise<T>): Promise<T> {
+  const cluster = new Cluster({
+    bootstrapServers: config.bootstrapServers,
+    clientId: `${config.clientId}-admin`,
+    security: config.security,
+    clock: systemClock,
+    logger: SILENT_LOGGER,
+    requestTimeoutMs: config.requestTimeoutMs,
+  })
+  try {
+    await cluster.connect(config.startupTimeoutMs)
+    return await work({ cluster, admin: new Admin(cluster, { clock: systemClock }) })
+  } finally {
+    await cluster.close()
+  }
+}
