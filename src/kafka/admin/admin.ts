@@ -43,12 +43,12 @@ export class Admin {
     return topics.createTopics(this.#context, list, timeoutMs, existing)
   }
 
-  /** Deletes topics; those that do not exist are let pass. */
+  /** Deletes topics and waits until the metadata no longer name them; those that do not exist are let pass. */
   deleteTopics(names: readonly string[]): Promise<void> {
     return topics.deleteTopics(this.#context, names)
   }
 
-  /** Grows a topic to a number of partitions. */
+  /** Grows a topic to a number of partitions and waits until the metadata show them. */
   createPartitions(topic: string, count: number): Promise<void> {
     return topics.createPartitions(this.#context, topic, count)
   }

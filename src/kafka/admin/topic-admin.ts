@@ -1,6 +1,7 @@
 import { sleep } from '../../model/clock.ts'
 import { MillraceError } from '../../model/errors.ts'
 import { Deadline } from '../cluster/deadline.ts'
+import type { TopicInfo } from '../cluster/topic-info.ts'
 import { adminBackoff, adminFailure, untilAnswered, type AdminContext } from './admin-call.ts'
 
 /** A topic to create. */
@@ -69,24 +70,31 @@ function creatable({ name, partitions, replicationFactor, configs }: NewTopic): 
 }
 
 /** A topic that was just created has no leaders for some milliseconds, and writing to it would fail. */
-async function untilLed(
-  { cluster, clock }: AdminContext,
-  topics: readonly NewTopic[],
-  deadline: Deadline,
-): Promise<void> {
-  const backoff = adminBackoff()
+async function untilLed(context: AdminContext, topics: readonly NewTopic[], deadline: Deadline): Promise<void> {
   const names = topics.map(({ name }) => name)
+  const waiting = await untilKnown(context, names, deadline, topic =>
+    topic === undefined ? false : topic.partitions.every(({ leader }) => leader >= 0),
+  )
+  if (waiting.length === 0) return
+  throw new MillraceError('REQUEST_TIMED_OUT', {
+    what: `Created, but without leaders after ${String(deadline.totalMs)} ms: ${waiting.join(', ')}.`,
+  })
+}
+
+/** Refreshes the metadata until they show what a change brought about; returns the topics where they do not. */
+async function untilKnown(
+  { cluster, clock }: AdminContext,
+  names: readonly string[],
+  deadline: Deadline,
+  shows: (topic: TopicInfo | undefined) => boolean,
+): Promise<readonly string[]> {
+  const backoff = adminBackoff()
   for (;;) {
-    await deadline.bound('No broker described the new topics', cluster.refresh(names))
-    const known = await deadline.bound('No broker described the new topics', cluster.topics(names))
-    const waiting = names.filter(name => known.get(name)?.partitions.every(({ leader }) => leader >= 0) !== true)
-    if (waiting.length === 0) return
+    await deadline.bound('No broker described the topics', cluster.refresh(names))
+    const known = await deadline.bound('No broker described the topics', cluster.topics(names))
+    const waiting = names.filter(name => !shows(known.get(name)))
     const delayMs = backoff.next()
-    if (deadline.remainingMs <= delayMs) {
-      throw new MillraceError('REQUEST_TIMED_OUT', {
-        what: `Created, but without leaders after ${String(deadline.totalMs)} ms: ${waiting.join(', ')}.`,
-      })
-    }
+    if (waiting.length === 0 || deadline.remainingMs <= delayMs) return waiting
     await sleep(clock, delayMs)
   }
 }
@@ -95,7 +103,8 @@ async function untilLed(
 export async function deleteTopics(context: AdminContext, names: readonly string[]): Promise<void> {
   if (names.length === 0) return
   const open = new Set(names)
-  await untilAnswered(context, context.timeoutMs, async deadline => {
+  const deadline = new Deadline(context.clock, context.timeoutMs)
+  await untilAnswered(context, context.timeoutMs, async () => {
     const connection = await deadline.bound('No broker could be reached', context.cluster.anyConnection('control'))
     const timeoutMs = Math.max(1, deadline.remainingMs)
     const byState = (connection.apiVersions.best('DeleteTopics') ?? 0) >= TOPIC_STATE_VERSION
@@ -111,7 +120,7 @@ export async function deleteTopics(context: AdminContext, names: readonly string
     }
     if (failure !== undefined) throw failure
   })
-  await context.cluster.refresh(names)
+  await untilKnown(context, names, deadline, topic => topic === undefined)
 }
 
 /** From 6 on topics are named one by one, by name or id. */
@@ -119,7 +128,8 @@ const TOPIC_STATE_VERSION = 6
 
 /** As `Admin.createPartitions`. */
 export async function createPartitions(context: AdminContext, topic: string, count: number): Promise<void> {
-  await untilAnswered(context, context.timeoutMs, async deadline => {
+  const deadline = new Deadline(context.clock, context.timeoutMs)
+  await untilAnswered(context, context.timeoutMs, async () => {
     const connection = await deadline.bound('No broker could be reached', context.cluster.anyConnection('control'))
     const timeoutMs = Math.max(1, deadline.remainingMs)
     const body = { topics: [{ name: topic, count, assignments: null }], timeoutMs, validateOnly: false }
@@ -129,7 +139,7 @@ export async function createPartitions(context: AdminContext, topic: string, cou
       throw adminFailure(errorCode, { topic, doing: `grow the topic to ${String(count)} partitions` }, errorMessage)
     }
   })
-  await context.cluster.refresh([topic])
+  await untilKnown(context, [topic], deadline, known => known !== undefined && known.partitions.length >= count)
 }
 
 /** As `Admin.listTopics`. */
