@@ -35,7 +35,10 @@ export interface SourceConfig {
 /** The operator of a step. */
 export type OperatorConfig =
   | { readonly kind: 'merge' }
-  | { readonly kind: 'filter' | 'drop' | 'value' | 'key'; readonly expression: ExpressionSpec }
+  | { readonly kind: 'filter'; readonly expression: ExpressionSpec }
+  | { readonly kind: 'drop'; readonly expression: ExpressionSpec }
+  | { readonly kind: 'value'; readonly expression: ExpressionSpec }
+  | { readonly kind: 'key'; readonly expression: ExpressionSpec }
   | {
       readonly kind: 'map'
       readonly key: ExpressionSpec | undefined
@@ -56,7 +59,10 @@ export type OperatorConfig =
       readonly partition: ExpressionSpec | undefined
     }
   | { readonly kind: 'count' }
-  | { readonly kind: 'sum' | 'min' | 'max' | 'reduce'; readonly expression: ExpressionSpec }
+  | { readonly kind: 'sum'; readonly expression: ExpressionSpec }
+  | { readonly kind: 'min'; readonly expression: ExpressionSpec }
+  | { readonly kind: 'max'; readonly expression: ExpressionSpec }
+  | { readonly kind: 'reduce'; readonly expression: ExpressionSpec }
   | {
       readonly kind: 'aggregate'
       readonly init: unknown
@@ -73,7 +79,8 @@ export type OperatorConfig =
   | { readonly kind: 'table' }
   | { readonly kind: 'stream'; readonly deletions: 'keep' | 'drop' }
   | { readonly kind: 'peek'; readonly expression: ExpressionSpec }
-  | { readonly kind: 'process' | 'processValues'; readonly reference: ModuleReference }
+  | { readonly kind: 'process'; readonly reference: ModuleReference }
+  | { readonly kind: 'processValues'; readonly reference: ModuleReference }
 
 /** One entry of `steps:`. */
 export interface StepConfig {

@@ -88,7 +88,8 @@ export interface EngineConfig {
 
 /** Port of Kafka's own default listener. */
 const KAFKA_PORT = 9_092
-const HTTP_PORT = 8_080
+/** Where the service listens unless told otherwise: this machine alone. */
+export const HTTP_DEFAULT = { host: '127.0.0.1', port: 8_080 } as const
 
 /**
  * The engine's configuration of what a user wrote: from YAML, already checked, or from TypeScript.
@@ -127,13 +128,16 @@ export function engineConfigOf(config: MillraceConfig): EngineConfig {
     consumer: consumerOf(properties),
     errors: config.errors ?? {},
     storesDefault: config.stores?.default ?? 'memory',
-    http:
-      http === undefined || http === false
-        ? http
-        : Object.freeze({ host: http.host ?? '127.0.0.1', port: http.port ?? HTTP_PORT }),
+    http: httpOf(http),
     logging: Object.freeze({ level: config.logging?.level ?? 'info', format: config.logging?.format }),
     streamsProperties: Object.freeze({ ...config.streams }),
   })
+}
+
+/** Address of the HTTP server, its defaults filled in. */
+function httpOf(http: MillraceConfig['http']): EngineConfig['http'] {
+  if (http === undefined || http === false) return http
+  return Object.freeze({ host: http.host ?? HTTP_DEFAULT.host, port: http.port ?? HTTP_DEFAULT.port })
 }
 
 function producerOf(properties: CheckedProperties): ProducerConfig {

@@ -74,6 +74,8 @@ export function problemLine({ place, message, hint }: Problem): string {
 export function renderProblem({ place, message, hint }: Problem): string {
   if (place === undefined) return `${message}${hint === undefined ? '' : `\n      ${hint}`}`
   const { line, column } = place.file.positionOf(place.start)
+  // A configuration object has no lines to show.
+  if (place.file.text === '') return `${place.file.name}  ${message}${hint === undefined ? '' : `\n      ${hint}`}`
   const text = place.file.lineText(line)
   const number = String(line).padStart(5)
   const lengthOnLine = Math.max(1, Math.min(place.end - place.start, text.length - column + 1))

@@ -1,0 +1,224 @@
+import { RECORD_VARIABLES, type RecordFacts, type VariableName } from '../expressions/scope.ts'
+import { typeNameOf } from '../expressions/static-type.ts'
+import { NO_HEADERS } from '../model/headers.ts'
+import { json } from '../serdes/json.ts'
+import type { AnySerde } from '../serdes/serde.ts'
+import type { GroupedStreamHandle, GroupedTableHandle, StreamHandle, TableHandle } from '../topology/handles.ts'
+import type { OperatorConfig, StepConfig } from './application-config.ts'
+import { computedKeySerde, serdeOf, storeOptions, type BuildContext } from './build-context.ts'
+import type { ExpressionSpec } from './expression-spec.ts'
+import type { Flow } from './flow.ts'
+import {
+  ENTRY_VARIABLES,
+  mapper,
+  stateFunction,
+  STATE_VARIABLES,
+  textKey,
+  withReads,
+  type RecordFunction,
+  type StateFunction,
+} from './step-functions.ts'
+
+/** An aggregation. */
+export type Aggregation = Extract<
+  OperatorConfig,
+  { readonly kind: 'count' | 'sum' | 'min' | 'max' | 'reduce' | 'aggregate' }
+>
+
+/** Aggregates a stream by its key, or by `groupBy`. */
+export function buildStreamAggregation(
+  stream: StreamHandle,
+  step: StepConfig,
+  operator: Aggregation,
+  context: BuildContext,
+): Flow {
+  const grouped = groupStream(stream, step, context)
+  const options = storeOptions(step.name, step.store)
+  const table = grouped === undefined ? undefined : aggregateStream(grouped, options, step, operator, context)
+  return table === undefined ? { kind: 'stream', handle: stream } : { kind: 'table', handle: table }
+}
+
+/** Aggregates a table by `groupBy`: each change takes the old value out and puts the new one in. */
+export function buildTableAggregation(
+  table: TableHandle,
+  step: StepConfig,
+  operator: Aggregation,
+  context: BuildContext,
+): Flow {
+  const grouped = groupTable(table, step, context)
+  const options = storeOptions(step.name, step.store)
+  const result = grouped === undefined ? undefined : aggregateTable(grouped, options, step, operator, context)
+  return { kind: 'table', handle: result ?? table }
+}
+
+function groupStream(stream: StreamHandle, step: StepConfig, context: BuildContext): GroupedStreamHandle | undefined {
+  // The repartition topic is named after the step and not its store: giving the store a name moves no records.
+  if (step.groupBy === undefined)
+    return stream.groupByKey({ name: step.name, key: stream.parts.key, value: stream.parts.value })
+  const isText = step.key === undefined
+  const selector = context.compiler.functionOf(step.groupBy, RECORD_VARIABLES, isText ? textKey : mapper)
+  if (selector === undefined) return undefined
+  const keyed = stream.selectKey(selector, { name: `${step.name}-key` })
+  return keyed.groupByKey({ name: step.name, key: computedKeySerde(step, context), value: stream.parts.value })
+}
+
+function groupTable(table: TableHandle, step: StepConfig, context: BuildContext): GroupedTableHandle | undefined {
+  const selector = context.compiler.functionOf(step.groupBy, ENTRY_VARIABLES, step.key === undefined ? textKey : mapper)
+  if (selector === undefined) return undefined
+  const { value } = table.parts
+  if (value === undefined) {
+    context.problems.add(
+      step.place,
+      `step "${step.name}" writes values whose serde nobody has named`,
+      'add serdes: { value: … } to the step before',
+      'SERDE_MISSING',
+    )
+    return undefined
+  }
+  return table.groupBy((entry, key) => [selector(entry, key, NO_FACTS), entry], {
+    name: `${step.name}-key`,
+    key: computedKeySerde(step, context),
+    value,
+  })
+}
+
+type Options = ReturnType<typeof storeOptions>
+
+function aggregateStream(
+  grouped: GroupedStreamHandle,
+  options: Options,
+  step: StepConfig,
+  operator: Aggregation,
+  context: BuildContext,
+): TableHandle | undefined {
+  const { compiler } = context
+  const value = serdeOf(step.value, context)
+  switch (operator.kind) {
+    case 'count':
+      return grouped.count(options)
+    case 'reduce': {
+      const reducer = compiler.functionOf(operator.expression, STATE_VARIABLES, stateFunction)
+      return reducer === undefined ? undefined : grouped.reduce(reducer, { ...options, value })
+    }
+    case 'aggregate': {
+      const update = compiler.functionOf(operator.update, STATE_VARIABLES, stateFunction)
+      return update === undefined
+        ? undefined
+        : grouped.aggregate(constant(operator.init), update, { ...options, value: value ?? jsonSerde })
+    }
+    case 'sum':
+    case 'min':
+    case 'max': {
+      const combine = combinerOf(operator.expression, COMBINERS[operator.kind], RECORD_VARIABLES, context)
+      if (combine === undefined) return undefined
+      const start = operator.kind === 'sum' ? startOf(value) : null
+      return grouped.aggregate(constant(start), combine, {
+        ...options,
+        value: value ?? jsonSerde,
+      })
+    }
+  }
+}
+
+function aggregateTable(
+  grouped: GroupedTableHandle,
+  options: Options,
+  step: StepConfig,
+  operator: Aggregation,
+  context: BuildContext,
+): TableHandle | undefined {
+  const { compiler, problems } = context
+  const value = serdeOf(step.value, context)
+  switch (operator.kind) {
+    case 'count':
+      return grouped.count(options)
+    case 'sum': {
+      const add = combinerOf(operator.expression, COMBINERS.sum, ENTRY_VARIABLES, context)
+      const subtract = combinerOf(operator.expression, differenceOf, ENTRY_VARIABLES, context)
+      if (add === undefined || subtract === undefined) return undefined
+      return grouped.aggregate(constant(startOf(value)), add, subtract, { ...options, value: value ?? jsonSerde })
+    }
+    case 'aggregate': {
+      const update = compiler.functionOf(operator.update, STATE_VARIABLES, stateFunction)
+      const subtract = compiler.functionOf(operator.subtract, STATE_VARIABLES, stateFunction)
+      if (operator.subtract === undefined) {
+        problems.add(
+          step.place,
+          `step "${step.name}" aggregates a table and lacks "subtract"`,
+          'say how an old value is taken out again',
+        )
+      }
+      if (update === undefined || subtract === undefined) return undefined
+      return grouped.aggregate(constant(operator.init), update, subtract, { ...options, value: value ?? jsonSerde })
+    }
+    case 'min':
+    case 'max':
+    case 'reduce':
+      problems.add(
+        step.place,
+        `"${operator.kind}" cannot take an old value of a table out again`,
+        'write aggregate: { init, update, subtract }, or a stream: step first',
+      )
+      return undefined
+  }
+}
+
+const jsonSerde: AnySerde = json()
+const NO_FACTS: RecordFacts = { timestamp: 0, headers: NO_HEADERS, metadata: undefined }
+
+/** A value of its own for each key: nobody's change of one may show in another. */
+function constant(value: unknown): () => unknown {
+  return typeof value === 'object' && value !== null ? () => structuredClone(value) : () => value
+}
+
+/** The step that combines the state with what an expression gives of each record. */
+function combinerOf(
+  spec: ExpressionSpec,
+  combine: (part: RecordFunction) => StateFunction,
+  variables: ReadonlySet<VariableName>,
+  { compiler }: BuildContext,
+): StateFunction | undefined {
+  if (spec.kind !== 'module') {
+    const expression = compiler.compile(spec, variables)
+    return expression === undefined ? undefined : withReads(expression, combine(mapper(expression)))
+  }
+  const part = compiler.functionOf(spec, variables, mapper)
+  return part === undefined ? undefined : combine(part)
+}
+
+/** Sums of a `bigint` serde stay bigints. */
+function startOf(value: AnySerde | undefined): number | bigint {
+  return value?.name === 'bigint' ? 0n : 0
+}
+
+const COMBINERS: Readonly<Record<'sum' | 'min' | 'max', (part: RecordFunction) => StateFunction>> = {
+  sum: part => (state, value, key, record) => added(state, numberOf(part(value, key, record), 'sum')),
+  min: part => (state, value, key, record) => better(state, numberOf(part(value, key, record), 'min'), (a, b) => a < b),
+  max: part => (state, value, key, record) => better(state, numberOf(part(value, key, record), 'max'), (a, b) => a > b),
+}
+
+function differenceOf(part: RecordFunction): StateFunction {
+  return (state, value, key, record) => added(state, -numberOf(part(value, key, record), 'sum'))
+}
+
+function added(state: unknown, more: number | bigint): number | bigint {
+  const total = numberOf(state, 'sum')
+  if (typeof total === 'bigint' || typeof more === 'bigint') return BigInt(total) + BigInt(more)
+  const sum = total + more
+  const rounded = Number.isSafeInteger(total) && Number.isSafeInteger(more) && !Number.isSafeInteger(sum)
+  if (rounded || !Number.isFinite(sum)) throw new RangeError('the sum is beyond ±(2^53 - 1) and would be rounded')
+  return sum
+}
+
+function better(
+  state: unknown,
+  candidate: number | bigint,
+  wins: (a: number | bigint, b: number | bigint) => boolean,
+): unknown {
+  return state === null || wins(candidate, numberOf(state, 'min')) ? candidate : state
+}
+
+function numberOf(value: unknown, operator: string): number | bigint {
+  if (typeof value === 'number' || typeof value === 'bigint') return value
+  throw new TypeError(`"${operator}" needs a number, got ${typeNameOf(value)}`)
+}

@@ -1,0 +1,73 @@
+import { json } from '../serdes/json.ts'
+import { serdeNamed } from '../serdes/names.ts'
+import type { AnySerde } from '../serdes/serde.ts'
+import { string } from '../serdes/text.ts'
+import type { StoreOptions } from '../topology/options.ts'
+import type { SerdeSpec, StepConfig, StoreSpecConfig } from './application-config.ts'
+import type { ExpressionCompiler } from './expression-compiler.ts'
+import type { ExpressionSpec } from './expression-spec.ts'
+import type { ProblemList } from './problems.ts'
+
+/** What building one step works with. */
+export interface BuildContext {
+  readonly compiler: ExpressionCompiler
+  readonly problems: ProblemList
+}
+
+/** The serde a configuration names; `undefined` when it names none, or a module's that could not be loaded. */
+export function serdeOf(spec: SerdeSpec | undefined, { compiler, problems }: BuildContext): AnySerde | undefined {
+  if (spec === undefined) return undefined
+  if (spec.kind === 'named') return serdeNamed(spec.name)
+  const value = compiler.exportOf(spec.reference)
+  if (value === undefined || isSerde(value)) return value
+  const { path, exportName, place } = spec.reference
+  problems.add(
+    place,
+    `${path}#${exportName} is no serde: it needs name, serialize and deserialize`,
+    undefined,
+    'MODULE_NOT_LOADED',
+  )
+  return undefined
+}
+
+/** The serde of a computed key: the one written, else text. */
+export function computedKeySerde(step: StepConfig, context: BuildContext): AnySerde {
+  return serdeOf(step.key, context) ?? string
+}
+
+/** The serde of a computed value: the one written, JSON for what is built of parts or by code, else nobody has said. */
+export function computedValueSerde(
+  spec: ExpressionSpec | undefined,
+  step: StepConfig,
+  context: BuildContext,
+): AnySerde | undefined {
+  const written = serdeOf(step.value, context)
+  if (written !== undefined || spec === undefined) return written
+  return spec.kind === 'expression' || spec.kind === 'literal' ? undefined : json()
+}
+
+/** Options of a store: named after the step unless it has a name of its own. */
+export function storeOptions(
+  step: string,
+  store: StoreSpecConfig | undefined,
+): StoreOptions & { readonly store: string } {
+  return {
+    name: step,
+    store: store?.name ?? step,
+    ...(store?.maxBytes === undefined ? {} : { maxBytes: store.maxBytes }),
+    ...(store?.logging === undefined ? {} : { logging: store.logging }),
+  }
+}
+
+function isSerde(value: unknown): value is AnySerde {
+  return (
+    typeof value === 'object' &&
+    value !== null &&
+    'name' in value &&
+    typeof value.name === 'string' &&
+    'serialize' in value &&
+    typeof value.serialize === 'function' &&
+    'deserialize' in value &&
+    typeof value.deserialize === 'function'
+  )
+}

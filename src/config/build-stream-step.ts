@@ -1,0 +1,289 @@
+import type { Expression } from '../expressions/expression.ts'
+import { RECORD_VARIABLES, type RecordFacts } from '../expressions/scope.ts'
+import { withoutNull } from '../serdes/nullable.ts'
+import { StreamHandle } from '../topology/handles.ts'
+import type { ErasedSupplier } from '../topology/processor-node.ts'
+import type { OperatorConfig, StepConfig } from './application-config.ts'
+import { computedKeySerde, computedValueSerde, serdeOf, storeOptions, type BuildContext } from './build-context.ts'
+import type { ExpressionSpec } from './expression-spec.ts'
+import type { Flow } from './flow.ts'
+import { addLoggedPeek } from './logged-peek.ts'
+import {
+  condition,
+  elements,
+  headersFrom,
+  ITEM_VARIABLES,
+  joiner,
+  JOIN_VARIABLES,
+  mapper,
+  partitioner,
+  PARTITION_VARIABLES,
+  textKey,
+  timestampMs,
+  type RecordFunction,
+} from './step-functions.ts'
+
+type Of<K extends OperatorConfig['kind']> = Extract<OperatorConfig, { readonly kind: K }>
+
+/** Keeps or drops records. */
+export function buildFilter(
+  stream: StreamHandle,
+  step: StepConfig,
+  { kind, expression }: Of<'filter' | 'drop'>,
+  context: BuildContext,
+): Flow {
+  const predicate = conditionOf(expression, context)
+  const options = { name: step.name }
+  if (predicate === undefined) return { kind: 'stream', handle: stream }
+  return {
+    kind: 'stream',
+    handle: kind === 'filter' ? stream.filter(predicate, options) : stream.filterNot(predicate, options),
+  }
+}
+
+/** New value. */
+export function buildValue(
+  stream: StreamHandle,
+  step: StepConfig,
+  { expression }: Of<'value'>,
+  context: BuildContext,
+): Flow {
+  const made = context.compiler.functionOf(expression, RECORD_VARIABLES, mapper)
+  const value = computedValueSerde(expression, step, context)
+  const mapped = made === undefined ? stream : stream.mapValues(made, { name: step.name })
+  return { kind: 'stream', handle: mapped.withSerdes({ value }) }
+}
+
+/** New key. */
+export function buildKey(
+  stream: StreamHandle,
+  step: StepConfig,
+  { expression }: Of<'key'>,
+  context: BuildContext,
+): Flow {
+  const isText = step.key === undefined
+  const selector = context.compiler.functionOf(expression, RECORD_VARIABLES, isText ? textKey : mapper)
+  const keyed = selector === undefined ? stream : stream.selectKey(selector, { name: step.name })
+  return { kind: 'stream', handle: keyed.withSerdes({ key: computedKeySerde(step, context) }) }
+}
+
+/** New key, value, headers and timestamp. */
+export function buildMap(stream: StreamHandle, step: StepConfig, operator: Of<'map'>, context: BuildContext): Flow {
+  const { compiler } = context
+  const part = (
+    spec: ExpressionSpec | undefined,
+    make: (expression: Expression) => RecordFunction = mapper,
+  ): RecordFunction | undefined => compiler.functionOf(spec, RECORD_VARIABLES, make)
+  const key = part(operator.key, step.key === undefined ? textKey : mapper)
+  const value = part(operator.value)
+  const headers = part(operator.headers)
+  const timestamp = part(operator.timestamp, rawMapper)
+  const serdes = {
+    key: operator.key === undefined ? stream.parts.key : computedKeySerde(step, context),
+    value: operator.value === undefined ? stream.parts.value : computedValueSerde(operator.value, step, context),
+  }
+  if (headers === undefined && timestamp === undefined) {
+    const pair = (v: unknown, k: unknown, record: RecordFacts): unknown => [
+      key === undefined ? k : key(v, k, record),
+      value === undefined ? v : value(v, k, record),
+    ]
+    const mapped =
+      key === undefined && value !== undefined
+        ? stream.mapValues(value, { name: step.name })
+        : stream.map(pair, { name: step.name })
+    return { kind: 'stream', handle: mapped.withSerdes(serdes) }
+  }
+  const supplier: ErasedSupplier = {
+    name: step.name,
+    ...serdes,
+    init:
+      ({ forward, metadata }) =>
+      (record: unknown) => {
+        const { key: k, value: v, timestamp: time, headers: given } = asRecord(record)
+        const facts: RecordFacts = { timestamp: time, headers: given, metadata: metadata() }
+        forward({
+          key: key === undefined ? k : (key(v, k, facts) ?? null),
+          value: value === undefined ? v : (value(v, k, facts) ?? null),
+          timestamp: timestamp === undefined ? time : timestampMs(timestamp(v, k, facts)),
+          headers: headers === undefined ? given : headersFrom(headers(v, k, facts)),
+        })
+      },
+  }
+  const processed = key === undefined ? stream.processValues(supplier) : stream.process(supplier)
+  return { kind: 'stream', handle: processed.withSerdes(serdes) }
+}
+
+/** Any number of records. */
+export function buildFlatMap(
+  stream: StreamHandle,
+  step: StepConfig,
+  operator: Of<'flatMap'>,
+  context: BuildContext,
+): Flow {
+  const { compiler } = context
+  const each = compiler.functionOf(operator.each, RECORD_VARIABLES, expression => {
+    expectList(operator.each, expression, context)
+    return mapper(expression)
+  })
+  const key = operator.key === undefined ? undefined : compiler.compile(operator.key, ITEM_VARIABLES)
+  const value = operator.value === undefined ? undefined : compiler.compile(operator.value, ITEM_VARIABLES)
+  for (const spec of [operator.key, operator.value]) {
+    if (spec?.kind === 'module')
+      context.problems.add(spec.place, 'in a flatMap only "each" can be a module', 'let it return the finished values')
+  }
+  if (each === undefined) return { kind: 'stream', handle: stream }
+  const many = elements(each, { key, value, keyIsText: step.key === undefined })
+  const options = { name: step.name }
+  const mapped = operator.key === undefined ? stream.flatMapValues(many, options) : stream.flatMap(many, options)
+  const serdes = {
+    key: operator.key === undefined ? stream.parts.key : computedKeySerde(step, context),
+    value: computedValueSerde(operator.value ?? operator.each, step, context),
+  }
+  return { kind: 'stream', handle: mapped.withSerdes(serdes) }
+}
+
+/** Branches, each read as `step.branch`. */
+export function buildSplit(
+  stream: StreamHandle,
+  step: StepConfig,
+  operator: Of<'split'>,
+  context: BuildContext,
+): ReadonlyMap<string, Flow> {
+  const conditions: Record<string, RecordFunction | 'default'> = {}
+  for (const [name, spec] of operator.branches) {
+    const predicate = spec === 'default' ? 'default' : conditionOf(spec, context)
+    if (predicate !== undefined) conditions[name] = predicate
+  }
+  // The branch nodes are named by this and their own name, without anything between.
+  const branches = stream.split(conditions, { name: `${step.name}.` })
+  return new Map(Object.entries(branches).map(([name, handle]) => [name, { kind: 'stream', handle }]))
+}
+
+/** Writes to a repartition topic and reads it back. */
+export function buildRepartition(
+  stream: StreamHandle,
+  step: StepConfig,
+  operator: Of<'repartition'>,
+  context: BuildContext,
+): Flow {
+  const key = serdeOf(step.key, context)
+  const value = serdeOf(step.value, context)
+  const chosen = context.compiler.functionOf(operator.partition, PARTITION_VARIABLES, partitioner)
+  return {
+    kind: 'stream',
+    handle: stream.repartition({ name: step.name, key, value, partitions: operator.partitions, partitioner: chosen }),
+  }
+}
+
+/** Stream → table. */
+export function buildToTable(stream: StreamHandle, step: StepConfig, context: BuildContext): Flow {
+  const serdes = { key: serdeOf(step.key, context), value: serdeOf(step.value, context) }
+  return { kind: 'table', handle: stream.toTable({ ...storeOptions(step.name, step.store), ...serdes }) }
+}
+
+/** Each record with a table's present value. */
+export function buildJoin(
+  stream: StreamHandle,
+  table: Flow & { readonly kind: 'table' },
+  step: StepConfig,
+  operator: Of<'join'>,
+  context: BuildContext,
+): Flow {
+  const join = context.compiler.functionOf(operator.value, JOIN_VARIABLES, joiner)
+  const [left, right] = [stream.parts.key, table.handle.parts.key]
+  if (left !== undefined && withoutNull(left).name !== right.name) {
+    context.problems.add(
+      operator.with.place,
+      `keys written as ${withoutNull(left).name} are joined with a table whose keys are written as ${right.name}`,
+      'equal keys would have different bytes: use one serde on both sides',
+      'SERDE_MISMATCH',
+    )
+  }
+  if (join === undefined) return { kind: 'stream', handle: stream }
+  const joined = stream.joinTable(
+    table.handle,
+    join,
+    { name: step.name, key: left, value: stream.parts.value },
+    operator.type === 'left',
+  )
+  return { kind: 'stream', handle: joined.withSerdes({ value: computedValueSerde(operator.value, step, context) }) }
+}
+
+/** Logs an expression of each record. */
+export function buildPeek(
+  stream: StreamHandle,
+  step: StepConfig,
+  { expression }: Of<'peek'>,
+  context: BuildContext,
+): Flow {
+  if (expression.kind === 'module') {
+    const action = context.compiler.functionOf(expression, RECORD_VARIABLES, mapper)
+    return { kind: 'stream', handle: action === undefined ? stream : stream.peek(action, { name: step.name }) }
+  }
+  const compiled = context.compiler.compile(expression, RECORD_VARIABLES)
+  if (compiled === undefined) return { kind: 'stream', handle: stream }
+  return { kind: 'stream', handle: new StreamHandle(addLoggedPeek(stream.parts, step.name, mapper(compiled))) }
+}
+
+/** A processor of the user's own. */
+export function buildProcess(
+  stream: StreamHandle,
+  step: StepConfig,
+  { kind, reference }: Of<'process' | 'processValues'>,
+  context: BuildContext,
+): Flow {
+  const value = context.compiler.exportOf(reference)
+  if (value === undefined) return { kind: 'stream', handle: stream }
+  if (!isSupplier(value)) {
+    const place = `${reference.path}#${reference.exportName}`
+    context.problems.add(
+      reference.place,
+      `${place} is no processor: it needs init(context)`,
+      'export processor({ … })',
+      'MODULE_NOT_LOADED',
+    )
+    return { kind: 'stream', handle: stream }
+  }
+  const written = { key: serdeOf(step.key, context), value: serdeOf(step.value, context) }
+  const supplier: ErasedSupplier = {
+    ...value,
+    name: step.name,
+    key: written.key ?? value.key,
+    value: written.value ?? value.value,
+  }
+  return { kind: 'stream', handle: kind === 'process' ? stream.process(supplier) : stream.processValues(supplier) }
+}
+
+/** A condition, checked to be one as far as that is known. */
+export function conditionOf(spec: ExpressionSpec, context: BuildContext): RecordFunction | undefined {
+  return context.compiler.functionOf(spec, RECORD_VARIABLES, expression => {
+    if (spec.kind === 'expression')
+      context.compiler.expectType(expression, spec.node.place, 'a condition is true or false', 'bool')
+    return condition(expression)
+  })
+}
+
+function expectList(spec: ExpressionSpec, expression: Expression, { compiler }: BuildContext): void {
+  if (spec.kind === 'expression') compiler.expectType(expression, spec.node.place, '"each" is a list', 'list')
+}
+
+function rawMapper(expression: Expression): RecordFunction {
+  return mapper({ ...expression, evaluate: expression.evaluateRaw })
+}
+
+function isSupplier(value: unknown): value is ErasedSupplier {
+  return typeof value === 'object' && value !== null && 'init' in value && typeof value.init === 'function'
+}
+
+interface ProcessedRecord {
+  readonly key: unknown
+  readonly value: unknown
+  readonly timestamp: number
+  readonly headers: RecordFacts['headers']
+}
+
+/** What the engine hands to a processor. */
+function asRecord(record: unknown): ProcessedRecord
+function asRecord(record: unknown): unknown {
+  return record
+}

@@ -1,0 +1,109 @@
+import { ExpressionError } from '../expressions/expression-error.ts'
+import { compileExpression, literalOf, templateOf, type Expression } from '../expressions/expression.ts'
+import type { VariableName } from '../expressions/scope.ts'
+import { mayBe, type StaticType } from '../expressions/static-type.ts'
+import type { ScalarNode } from './config-node.ts'
+import type { ExpressionSpec, ModuleReference } from './expression-spec.ts'
+import type { LoadedModules } from './modules.ts'
+import type { ProblemList } from './problems.ts'
+import type { Place } from './source-file.ts'
+
+/** A function whose types nobody knows. */
+export type AnyFunction = (...args: readonly unknown[]) => unknown
+
+/** Turns what stands in expression positions into functions, noting what is wrong at its place. */
+export class ExpressionCompiler {
+  readonly #modules: LoadedModules
+  readonly #problems: ProblemList
+
+  constructor(modules: LoadedModules, problems: ProblemList) {
+    this.#modules = modules
+    this.#problems = problems
+  }
+
+  /** The function of a position: a module's own, or one made of the compiled expression. */
+  functionOf<F>(
+    spec: ExpressionSpec | undefined,
+    variables: ReadonlySet<VariableName>,
+    make: (expression: Expression) => F,
+  ): F | AnyFunction | undefined {
+    if (spec === undefined) return undefined
+    if (spec.kind === 'module') return this.#moduleFunction(spec.reference)
+    const expression = this.compile(spec, variables)
+    return expression === undefined ? undefined : make(expression)
+  }
+
+  /** Compiles everything but a module. */
+  compile(spec: ExpressionSpec, variables: ReadonlySet<VariableName>): Expression | undefined {
+    switch (spec.kind) {
+      case 'expression':
+        return this.#compileText(spec.source, spec.node, variables)
+      case 'literal':
+        return literalOf(spec.value)
+      case 'list': {
+        const items = spec.items.map(item => this.compile(item, variables))
+        const compiled = items.filter(item => item !== undefined)
+        return compiled.length === items.length ? templateOf(compiled) : undefined
+      }
+      case 'template': {
+        const members = Array.from(spec.members, ([name, member]) => [name, this.compile(member, variables)] as const)
+        const compiled = members.filter((member): member is readonly [string, Expression] => member[1] !== undefined)
+        return compiled.length === members.length ? templateOf(Object.fromEntries(compiled)) : undefined
+      }
+      case 'module':
+        return undefined
+    }
+  }
+
+  /** Notes a position whose results can never be of the type it needs. */
+  expectType(expression: Expression, place: Place, what: string, ...types: readonly StaticType[]): void {
+    if (mayBe(expression.type, ...types)) return
+    this.#problems.add(place, `${what}, but this expression gives ${expression.type}`, undefined, 'EXPRESSION_INVALID')
+  }
+
+  /** The exported value of a module. */
+  exportOf(reference: ModuleReference): unknown {
+    return this.#modules.get(reference)
+  }
+
+  #compileText(source: string, node: ScalarNode, variables: ReadonlySet<VariableName>): Expression | undefined {
+    try {
+      return compileExpression(source, variables)
+    } catch (error) {
+      if (!(error instanceof ExpressionError)) throw error
+      this.#problems.add(placeInside(node, error.span), error.message, error.hint, 'EXPRESSION_INVALID')
+      return undefined
+    }
+  }
+
+  #moduleFunction(reference: ModuleReference): AnyFunction | undefined {
+    const value = this.#modules.get(reference)
+    if (value === undefined) return undefined
+    if (typeof value === 'function') {
+      return (...args) => {
+        const result: unknown = Reflect.apply(value, undefined, args)
+        return result
+      }
+    }
+    this.#problems.add(
+      reference.place,
+      `${reference.path}#${reference.exportName} is no function`,
+      undefined,
+      'MODULE_NOT_LOADED',
+    )
+    return undefined
+  }
+}
+
+/** A place inside an expression; the whole scalar where its text does not stand in the file character by character. */
+function placeInside(
+  { place, verbatimStart }: ScalarNode,
+  span: { readonly start: number; readonly end: number },
+): Place {
+  if (verbatimStart === undefined) return place
+  return {
+    file: place.file,
+    start: verbatimStart + span.start,
+    end: verbatimStart + Math.max(span.end, span.start + 1),
+  }
+}

@@ -1,0 +1,324 @@
+import { MillraceError } from '../model/errors.ts'
+import { nearestName } from '../model/nearest-name.ts'
+import type { BuilderHandle } from '../topology/builder-handle.ts'
+import type { StreamHandle } from '../topology/handles.ts'
+import type { SerdePair } from '../topology/parts.ts'
+import { buildTopology } from '../topology/streams.ts'
+import type { Topology } from '../topology/topology.ts'
+import type { GraphConfig, OperatorConfig, StepConfig } from './application-config.ts'
+import { buildStreamAggregation, buildTableAggregation } from './build-aggregation.ts'
+import type { BuildContext } from './build-context.ts'
+import { buildSink, buildSource } from './build-source.ts'
+import {
+  buildFilter,
+  buildFlatMap,
+  buildJoin,
+  buildKey,
+  buildMap,
+  buildPeek,
+  buildProcess,
+  buildRepartition,
+  buildSplit,
+  buildToTable,
+  buildValue,
+} from './build-stream-step.ts'
+import { buildTableFilter, buildTableValue, buildToStream } from './build-table-step.ts'
+import type { ScalarNode } from './config-node.ts'
+import { serdesOf, type Flow } from './flow.ts'
+import { orderSteps, targetOf } from './name-resolution.ts'
+import type { Place } from './source-file.ts'
+
+/** A graph and what is known of its topics. */
+export interface BuiltGraph {
+  readonly topology: Topology
+  /** Serdes by topic: sources, sinks and changelogs. */
+  readonly topicSerdes: ReadonlyMap<string, SerdePair>
+}
+
+/**
+ * Builds the graph of an application; every mistake is noted at the place it was written. `undefined` when there were any.
+ */
+export function buildGraph(graph: GraphConfig, context: BuildContext, applicationId: string): BuiltGraph | undefined {
+  const topicSerdes = new Map<string, SerdePair>()
+  try {
+    const topology = buildTopology(builder => {
+      new GraphBuilder(builder, graph, context, topicSerdes).build()
+      for (const { name, key, value } of builder.graph.stores.values()) {
+        topicSerdes.set(`${applicationId}-${name}-changelog`, { key, value })
+      }
+    })
+    return context.problems.hasMistakes ? undefined : { topology, topicSerdes }
+  } catch (error) {
+    for (const mistake of mistakesOf(error)) {
+      context.problems.add(placeOf(mistake, graph), withoutPlace(mistake), mistake.action, mistake.code)
+    }
+    return undefined
+  }
+}
+
+/** Builds sources, then steps in the order of their data, then sinks. */
+class GraphBuilder {
+  readonly #builder: BuilderHandle
+  readonly #graph: GraphConfig
+  readonly #context: BuildContext
+  readonly #topicSerdes: Map<string, SerdePair>
+  /** By name, and by `step.branch`. */
+  readonly #flows = new Map<string, Flow>()
+  readonly #splits = new Map<string, readonly string[]>()
+
+  constructor(builder: BuilderHandle, graph: GraphConfig, context: BuildContext, topicSerdes: Map<string, SerdePair>) {
+    this.#builder = builder
+    this.#graph = graph
+    this.#context = context
+    this.#topicSerdes = topicSerdes
+  }
+
+  build(): void {
+    for (const source of this.#graph.sources.values()) {
+      const flow = buildSource(this.#builder, source, this.#context)
+      this.#flows.set(source.name, flow)
+      for (const topic of source.topics) this.#topicSerdes.set(topic, serdesOf(flow))
+    }
+    for (const step of orderSteps(this.#graph, this.#context.problems)) this.#addStep(step)
+    for (const sink of this.#graph.sinks.values()) {
+      const flow = this.#flowOf(sink.from)
+      if (flow === undefined) continue
+      // A sink takes either: of a table it writes the updates, deletions as nulls.
+      const stream = flow.kind === 'stream' ? flow.handle : flow.handle.toStream({ name: `${sink.name}-updates` })
+      const serdes = buildSink(stream, sink, this.#context)
+      if (typeof sink.topic === 'string') this.#topicSerdes.set(sink.topic, serdes)
+    }
+  }
+
+  #addStep(step: StepConfig): void {
+    const input = this.#inputOf(step)
+    if (input === undefined) return
+    const { operator } = step
+    if (operator.kind === 'split') {
+      if (input.kind === 'table') return this.#refuseTable(step)
+      const branches = buildSplit(input.handle, step, operator, this.#context)
+      this.#splits.set(step.name, [...branches.keys()])
+      for (const [branch, flow] of branches) this.#flows.set(`${step.name}.${branch}`, flow)
+      return
+    }
+    const flow =
+      input.kind === 'table' ? this.#tableStep(input, step, operator) : this.#streamStep(input.handle, step, operator)
+    if (flow !== undefined) this.#flows.set(step.name, flow)
+  }
+
+  #streamStep(
+    stream: StreamHandle,
+    step: StepConfig,
+    operator: Exclude<OperatorConfig, { readonly kind: 'split' }>,
+  ): Flow | undefined {
+    const context = this.#context
+    switch (operator.kind) {
+      case 'merge':
+        return { kind: 'stream', handle: stream }
+      case 'filter':
+      case 'drop':
+        return buildFilter(stream, step, operator, context)
+      case 'value':
+        return buildValue(stream, step, operator, context)
+      case 'key':
+        return buildKey(stream, step, operator, context)
+      case 'map':
+        return buildMap(stream, step, operator, context)
+      case 'flatMap':
+        return buildFlatMap(stream, step, operator, context)
+      case 'repartition':
+        return buildRepartition(stream, step, operator, context)
+      case 'table':
+        return buildToTable(stream, step, context)
+      case 'peek':
+        return buildPeek(stream, step, operator, context)
+      case 'process':
+      case 'processValues':
+        return buildProcess(stream, step, operator, context)
+      case 'join':
+        return this.#join(stream, step, operator)
+      case 'stream':
+        context.problems.add(
+          step.place,
+          `step "${step.name}" makes a stream of what is one already`,
+          'leave the step out',
+        )
+        return undefined
+      case 'count':
+      case 'sum':
+      case 'min':
+      case 'max':
+      case 'reduce':
+      case 'aggregate':
+        return buildStreamAggregation(stream, step, operator, context)
+    }
+  }
+
+  #tableStep(input: Flow & { readonly kind: 'table' }, step: StepConfig, operator: OperatorConfig): Flow | undefined {
+    const context = this.#context
+    switch (operator.kind) {
+      case 'filter':
+      case 'drop':
+        return buildTableFilter(input.handle, step, operator, context)
+      case 'value':
+        return buildTableValue(input.handle, step, operator, context)
+      case 'stream':
+        return buildToStream(input.handle, step, operator)
+      case 'count':
+      case 'sum':
+      case 'min':
+      case 'max':
+      case 'reduce':
+      case 'aggregate':
+        if (step.groupBy !== undefined) return buildTableAggregation(input.handle, step, operator, context)
+        context.problems.add(
+          step.place,
+          `step "${step.name}" aggregates the table "${fromText(step)}" without saying by what`,
+          'add groupBy:, or put a stream: step before it',
+        )
+        return undefined
+      case 'join':
+        context.problems.add(
+          step.place,
+          `step "${step.name}": joins of two tables are not supported yet`,
+          'put a stream: step before it to join its updates',
+        )
+        return undefined
+      case 'merge':
+      case 'key':
+      case 'map':
+      case 'flatMap':
+      case 'split':
+      case 'repartition':
+      case 'table':
+      case 'peek':
+      case 'process':
+      case 'processValues':
+        this.#refuseTable(step)
+        return undefined
+    }
+  }
+
+  #join(
+    stream: StreamHandle,
+    step: StepConfig,
+    operator: Extract<OperatorConfig, { readonly kind: 'join' }>,
+  ): Flow | undefined {
+    const table = this.#flowOf(operator.with)
+    if (table === undefined) return undefined
+    if (table.kind === 'table') return buildJoin(stream, table, step, operator, this.#context)
+    this.#context.problems.add(
+      operator.with.place,
+      `"${operator.with.text}" is a stream; joins of two streams are not supported yet`,
+      'join with a table: as: table at the source, or a table: step',
+    )
+    return undefined
+  }
+
+  #refuseTable(step: StepConfig): void {
+    this.#context.problems.add(
+      step.place,
+      `step "${step.name}" (${step.operator.kind}) works on streams, and "${fromText(step)}" is a table`,
+      `put a step before it: { from: ${fromText(step)}, stream: { deletions: keep } }`,
+    )
+  }
+
+  /** The input of a step: of several streams their merge. */
+  #inputOf(step: StepConfig): Flow | undefined {
+    const flows = step.from.map(reference => this.#flowOf(reference))
+    const known = flows.filter(flow => flow !== undefined)
+    const [first, ...others] = known
+    if (first === undefined || known.length < flows.length || others.length === 0)
+      return known.length < flows.length ? undefined : first
+    if (first.kind === 'table' || others.some(other => other.kind === 'table')) {
+      this.#context.problems.add(
+        step.place,
+        `step "${step.name}" merges a table`,
+        'only streams can be merged: put a stream: step before it',
+      )
+      return undefined
+    }
+    let merged = first.handle
+    for (const [at, other] of others.entries()) {
+      if (other.kind !== 'stream') continue
+      this.#checkSerdes(step, first, other)
+      const isLast = at === others.length - 1
+      const name = isLast
+        ? step.operator.kind === 'merge'
+          ? step.name
+          : `${step.name}-merge`
+        : `${step.name}-merge-${String(at + 1)}`
+      merged = merged.merge(other.handle, { name })
+    }
+    return { kind: 'stream', handle: merged }
+  }
+
+  #checkSerdes(step: StepConfig, first: Flow, other: Flow): void {
+    for (const side of ['key', 'value'] as const) {
+      const [left, right] = [first.handle.parts[side]?.name, other.handle.parts[side]?.name]
+      if (left === right || left === undefined || right === undefined) continue
+      this.#context.problems.add(
+        step.place,
+        `step "${step.name}" merges streams whose ${side}s are written as ${left} and as ${right}`,
+        `bring them to one serde first`,
+        'SERDE_MISMATCH',
+      )
+    }
+  }
+
+  #flowOf(reference: ScalarNode): Flow | undefined {
+    const { name, branch } = targetOf(reference)
+    const branches = this.#splits.get(name)
+    if (branches === undefined) {
+      const flow = this.#flows.get(name)
+      if (flow !== undefined && branch !== undefined)
+        this.#context.problems.add(
+          reference.place,
+          `"${name}" is no split and has no branch "${branch}"`,
+          undefined,
+          'NAME_UNKNOWN',
+        )
+      return flow
+    }
+    const flow = branch === undefined ? undefined : this.#flows.get(`${name}.${branch}`)
+    if (flow !== undefined) return flow
+    const nearest = branch === undefined ? undefined : nearestName(branch, branches)
+    this.#context.problems.add(
+      reference.place,
+      branch === undefined
+        ? `"${name}" is a split: name one of its branches`
+        : `the split "${name}" has no branch "${branch}"`,
+      nearest === undefined
+        ? `write ${branches.map(known => `${name}.${known}`).join(' or ')}`
+        : `did you mean "${name}.${nearest}"?`,
+      'NAME_UNKNOWN',
+    )
+    return undefined
+  }
+}
+
+function fromText(step: StepConfig): string {
+  return step.from.map(reference => reference.text).join(', ')
+}
+
+/** The mistakes the topology found, one by one. */
+function mistakesOf(error: unknown): readonly MillraceError[] {
+  if (!(error instanceof MillraceError)) throw error
+  const { cause } = error.details
+  if (!(cause instanceof AggregateError)) return [error]
+  return cause.errors.filter(inner => inner instanceof MillraceError)
+}
+
+/** Where the node of a mistake was written: nodes are named after sources, steps and sinks. */
+function placeOf({ details: { node } }: MillraceError, graph: GraphConfig): Place | undefined {
+  if (node === undefined) return undefined
+  const entries = [...graph.sources.values(), ...graph.steps.values(), ...graph.sinks.values()]
+  const exact = entries.find(entry => entry.name === node)
+  const near = entries.filter(entry => node.startsWith(`${entry.name}-`) || node.startsWith(`${entry.name}.`))
+  return (exact ?? near.toSorted((a, b) => b.name.length - a.name.length)[0])?.place
+}
+
+function withoutPlace(mistake: MillraceError): string {
+  const what = mistake.details.what ?? mistake.message
+  return what.replace(/\.$/, '')
+}

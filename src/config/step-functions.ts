@@ -1,0 +1,170 @@
+import type { Expression } from '../expressions/expression.ts'
+import { ExpressionScope, RECORD_VARIABLES, type RecordFacts, type VariableName } from '../expressions/scope.ts'
+import { typeNameOf } from '../expressions/static-type.ts'
+import { isTimestamp } from '../expressions/time-values.ts'
+import { headersOf, type RecordHeader, type RecordHeaders } from '../model/headers.ts'
+import { declareReads } from '../topology/reads.ts'
+
+/** Variables of an aggregation: the record's and `state`. */
+export const STATE_VARIABLES: ReadonlySet<VariableName> = new Set([...RECORD_VARIABLES, 'state'])
+/** Variables of the element of a flatMap. */
+export const ITEM_VARIABLES: ReadonlySet<VariableName> = new Set([...RECORD_VARIABLES, 'item', 'index'])
+/** Variables of a join's value. */
+export const JOIN_VARIABLES: ReadonlySet<VariableName> = new Set(['left', 'right', 'key'])
+/** Variables of a partition. */
+export const PARTITION_VARIABLES: ReadonlySet<VariableName> = new Set(['key', 'value'])
+/** Variables of a table's key and value for a group. */
+export const ENTRY_VARIABLES: ReadonlySet<VariableName> = new Set(['key', 'value'])
+
+/** A step's function on a record. */
+export type RecordFunction = (value: unknown, key: unknown, record: RecordFacts) => unknown
+/** A step's function on a state and a record. */
+export type StateFunction = (state: unknown, value: unknown, key: unknown, record: RecordFacts) => unknown
+
+/** The value of an expression. One scope serves all records of the step. */
+export function mapper(expression: Expression): RecordFunction {
+  const scope = new ExpressionScope()
+  const { evaluate } = expression
+  return withReads(expression, (value, key, record) => {
+    scope.value = value
+    scope.key = key
+    scope.record = record
+    return evaluate(scope)
+  })
+}
+
+/** A condition: true or false, nothing else. */
+export function condition(expression: Expression): RecordFunction {
+  const inner = mapper(expression)
+  return withReads(expression, (value, key, record) => {
+    const result = inner(value, key, record)
+    if (typeof result === 'boolean') return result
+    throw new TypeError(`a condition is true or false, got ${typeNameOf(result)}`)
+  })
+}
+
+/** A key that is text by default: anything else but null is a failure, because the serde would have to be another one. */
+export function textKey(expression: Expression): RecordFunction {
+  const inner = mapper(expression)
+  return withReads(expression, (value, key, record) => textOrNull(inner(value, key, record)))
+}
+
+/** A new state, from `state` and the record. */
+export function stateFunction(expression: Expression): StateFunction {
+  const scope = new ExpressionScope()
+  const { evaluate } = expression
+  return withReads(expression, (state, value, key, record) => {
+    scope.state = state
+    scope.value = value
+    scope.key = key
+    scope.record = record
+    return evaluate(scope)
+  })
+}
+
+/** The value of a join. */
+export function joiner(expression: Expression): (left: unknown, right: unknown, key: unknown) => unknown {
+  const scope = new ExpressionScope()
+  const { evaluate } = expression
+  return (left, right, key) => {
+    scope.left = left
+    scope.right = right
+    scope.key = key
+    return evaluate(scope)
+  }
+}
+
+/** The partitions of a record: a number, a list, or the default for null. */
+export function partitioner(expression: Expression): (value: unknown, key: unknown) => unknown {
+  const scope = new ExpressionScope()
+  const { evaluate } = expression
+  return (value, key) => {
+    scope.value = value
+    scope.key = key
+    return evaluate(scope) ?? undefined
+  }
+}
+
+/**
+ * The event time in ms. An expression that fails is an invalid timestamp where the source says what to do with one; else its
+ * message is worth more.
+ */
+export function timestampExtractor(
+  expression: Expression,
+  invalidIsHandled: boolean,
+): (value: unknown, key: unknown, record: RecordFacts) => number {
+  const scope = new ExpressionScope()
+  const { evaluateRaw } = expression
+  return (value, key, record) => {
+    scope.value = value
+    scope.key = key
+    scope.record = record
+    try {
+      return timestampMs(evaluateRaw(scope))
+    } catch (error) {
+      if (invalidIsHandled) return Number.NaN
+      throw error
+    }
+  }
+}
+
+/** Milliseconds of a timestamp that an expression gave. */
+export function timestampMs(result: unknown): number {
+  if (isTimestamp(result)) return result.ms
+  const ms = typeof result === 'bigint' ? Number(result) : result
+  if (typeof ms === 'number' && Number.isSafeInteger(ms)) return ms
+  throw new TypeError(`a timestamp is whole milliseconds since 1970 or timestamp(…), got ${typeNameOf(result)}`)
+}
+
+/** What an element of a flatMap becomes. */
+export interface ElementParts {
+  readonly key: Expression | undefined
+  readonly value: Expression | undefined
+  /** The key is text by default. */
+  readonly keyIsText: boolean
+}
+
+/** The elements of a flatMap, each with the key and value computed for it. */
+export function elements(each: RecordFunction, { key, value, keyIsText }: ElementParts): RecordFunction {
+  const scope = new ExpressionScope()
+  return (recordValue, recordKey, record) => {
+    const items = each(recordValue, recordKey, record)
+    if (!Array.isArray(items)) throw new TypeError(`flatMap needs a list, got ${typeNameOf(items)}`)
+    scope.value = recordValue
+    scope.key = recordKey
+    scope.record = record
+    return items.map((item: unknown, index) => {
+      scope.item = item
+      scope.index = index
+      const made = value === undefined ? item : value.evaluate(scope)
+      if (key === undefined) return made
+      const newKey = key.evaluate(scope)
+      return [keyIsText ? textOrNull(newKey) : newKey, made]
+    })
+  }
+}
+
+/** Headers that an expression gave: an object of texts, bytes and nulls. */
+export function headersFrom(result: unknown): RecordHeaders {
+  if (typeNameOf(result) !== 'map' || typeof result !== 'object' || result === null) {
+    throw new TypeError(`headers are an object of texts, got ${typeNameOf(result)}`)
+  }
+  const list = Object.entries(result).map(([name, value]: [string, unknown]): RecordHeader => {
+    if (value === null || value instanceof Uint8Array) return [name, value]
+    if (typeof value === 'string') return [name, Buffer.from(value, 'utf8')]
+    throw new TypeError(`the header "${name}" is a text, bytes or null, got ${typeNameOf(value)}`)
+  })
+  return headersOf(list)
+}
+
+/** Says which sides the function reads, so that the other travels undecoded. */
+export function withReads<F extends object>(expression: Expression, step: F): F {
+  return declareReads(step, ...(['key', 'value'] as const).filter(side => expression.reads.has(side)))
+}
+
+function textOrNull(key: unknown): unknown {
+  if (key === null || key === undefined || typeof key === 'string') return key
+  throw new TypeError(
+    `the key is ${typeNameOf(key)}, and a computed key is text: write string(…), or serdes: { key: … }`,
+  )
+}
