@@ -1,0 +1,21 @@
+import type { Command } from './command.ts'
+import { checkCommand } from './commands/check.ts'
+import { demoCommand } from './commands/demo.ts'
+import { graphCommand } from './commands/graph.ts'
+import { initCommand } from './commands/init.ts'
+import { resetCommand } from './commands/reset.ts'
+import { runCommand } from './commands/run.ts'
+import { topicsCommand } from './commands/topics.ts'
+import { validateCommand } from './commands/validate.ts'
+
+/** Every command, in the order of `--help`. */
+export const COMMANDS: readonly Command[] = [
+  runCommand,
+  validateCommand,
+  checkCommand,
+  graphCommand,
+  topicsCommand,
+  resetCommand,
+  initCommand,
+  demoCommand,
+]
