@@ -62,7 +62,7 @@ export class GroupCalls {
         protocolType: PROTOCOL_TYPE,
         protocols: [{ name: protocolName, metadata }],
       },
-      { purpose: 'join', timeoutMs, retryLost: true, errorCodesOf: answer => [answer.errorCode] },
+      this.#parked(timeoutMs),
     )
   }
 
@@ -89,8 +89,22 @@ export class GroupCalls {
           assignment: encodeAssignment({ partitions: copyOf(partitions), userData }),
         })),
       },
-      { purpose: 'join', timeoutMs, retryLost: true, errorCodesOf: answer => [answer.errorCode] },
+      this.#parked(timeoutMs),
     )
+  }
+
+  /**
+   * How a parked call waits. A broker that vanishes without closing its connection would keep it waiting for the whole
+   * rebalance timeout; so it is sent again after each session timeout, which the group takes as the same request.
+   */
+  #parked(timeoutMs: number): ParkedCall {
+    return {
+      purpose: 'join',
+      timeoutMs,
+      attemptTimeoutMs: this.#options.sessionTimeoutMs,
+      retryLost: true,
+      errorCodesOf: answer => [answer.errorCode],
+    }
   }
 
   /** @returns the answer's error code */
@@ -119,6 +133,14 @@ export class GroupCalls {
     )
     return answer.errorCode === 0 ? (answer.members[0]?.errorCode ?? 0) : answer.errorCode
   }
+}
+
+interface ParkedCall {
+  readonly purpose: 'join'
+  readonly timeoutMs: number
+  readonly attemptTimeoutMs: number
+  readonly retryLost: true
+  readonly errorCodesOf: (answer: { readonly errorCode: number }) => readonly number[]
 }
 
 function copyOf(partitions: readonly TopicPartition[]): TopicPartition[] {

@@ -71,9 +71,9 @@ export class GroupMember {
     return this.#membership
   }
 
-  /** Whether a JoinGroup is on its way or parked: the generation may change at any moment. */
+  /** Whether a round of ours is under way: JoinGroup on its way or parked, or answered and SyncGroup not yet. */
   get joinOutstanding(): boolean {
-    return this.#state === 'joining'
+    return this.#state === 'joining' || this.#state === 'syncing'
   }
 
   /**

@@ -2,7 +2,9 @@ import { assert } from '../../model/assert.ts'
 import { sleep, type Clock } from '../../model/clock.ts'
 import { asMillraceError, MillraceError } from '../../model/errors.ts'
 import { formatTopicPartition, TopicPartitionMap, type TopicPartition } from '../../model/topic-partition.ts'
+import { Backoff } from '../cluster/backoff.ts'
 import type { Cluster } from '../cluster/cluster.ts'
+import { Deadline } from '../cluster/deadline.ts'
 import type { GroupMembership } from '../group-membership.ts'
 import { reactionTo } from '../error-reactions.ts'
 import type { OffsetAndMetadata } from '../offset-and-metadata.ts'
@@ -14,6 +16,9 @@ import { offsetFetchAnswers, offsetFetchRequest, type FetchedOffset } from './of
 
 const BACK_OFF_FIRST_MS = 2
 const BACK_OFF_MAX_MS = 100
+
+/** With less than this left nothing is asked again: a request that runs into its deadline costs the connection. */
+const ATTEMPT_MIN_MS = 100
 
 /** The part of a cluster that holds a group's offsets. */
 export type OffsetsCluster = Pick<Cluster, 'coordinator' | 'coordinatorCall' | 'connection' | 'forgetCoordinator'>
@@ -42,17 +47,17 @@ export class GroupOffsets {
     partitions: readonly TopicPartition[],
     timeoutMs: number,
   ): Promise<TopicPartitionMap<OffsetAndMetadata | undefined>> {
-    const deadlineMs = this.#clock.nowMs() + timeoutMs
+    const deadline = new Deadline(this.#clock, timeoutMs)
+    const backoff = newBackoff()
     const found = new TopicPartitionMap<OffsetAndMetadata | undefined>()
-    let missing = partitions
-    for (let backOffMs = BACK_OFF_FIRST_MS; missing.length > 0; backOffMs = Math.min(2 * backOffMs, BACK_OFF_MAX_MS)) {
-      const leftMs = deadlineMs - this.#clock.nowMs()
-      const answers = await this.#fetchOnce(missing, Math.max(leftMs, 1))
-      const unstable = missing.filter(topicPartition => !this.#take(topicPartition, answers.get(topicPartition), found))
-      const [first] = unstable
-      if (first !== undefined && this.#clock.nowMs() + backOffMs >= deadlineMs) throw this.#unstable(first, answers)
-      if (first !== undefined) await sleep(this.#clock, backOffMs)
-      missing = unstable
+    for (let missing = partitions; missing.length > 0;) {
+      const answers = await this.#fetchOnce(missing, deadline)
+      missing = missing.filter(topicPartition => !this.#take(topicPartition, answers.get(topicPartition), found))
+      const [first] = missing
+      if (first === undefined) break
+      const delayMs = backoff.next()
+      if (deadline.remainingMs <= delayMs + ATTEMPT_MIN_MS) throw this.#unstable(first, answers)
+      await sleep(this.#clock, delayMs)
     }
     return found
   }
@@ -60,8 +65,8 @@ export class GroupOffsets {
   /**
    * Commits offsets outside a transaction, on behalf of a member.
    *
-   * @returns `rebalancing` when the generation is changing or has changed (27, 22): nothing was committed; wait, then
-   *   call again with the membership of then
+   * @returns `rebalancing` when the generation is changing or has changed (27, 22): wait, then call all of it again
+   *   with the membership of then
    * @throws MillraceError `MEMBERSHIP_LOST`, `INSTANCE_ID_IN_USE`, `NOT_AUTHORIZED`, `TOPIC_MISSING`, `REQUEST_TIMED_OUT`,
    *   or `KAFKA_ERROR` when a partition's offset is refused
    */
@@ -72,11 +77,15 @@ export class GroupOffsets {
   ): Promise<'done' | 'rebalancing'> {
     // The broker accepts these without asking whether a newer owner exists.
     assert(member.generationId >= 0 && member.memberId !== '', 'I5 fencing', { generationId: member.generationId })
-    const deadlineMs = this.#clock.nowMs() + timeoutMs
+    const deadline = new Deadline(this.#clock, timeoutMs)
     for (const request of offsetCommitRequests(this.#groupId, member, offsets)) {
-      const answer = await this.#commitOnce(request, deadlineMs)
+      const answer = await this.#commitOnce(request, deadline)
       const codes = codesOf(answer)
-      assert(codes.length >= partitionCount(request), 'every partition is answered', { codes: codes.length })
+      if (codes.length < partitionCount(request)) {
+        throw new MillraceError('PROTOCOL_VIOLATION', {
+          what: 'OffsetCommit was answered without all of its partitions.',
+        })
+      }
       const refusal = worst(codes)
       if (refusal === undefined) continue
       if (REBALANCING.has(refusal.errorCode)) return 'rebalancing'
@@ -87,9 +96,9 @@ export class GroupOffsets {
 
   async #fetchOnce(
     partitions: readonly TopicPartition[],
-    timeoutMs: number,
+    deadline: Deadline,
   ): Promise<TopicPartitionMap<FetchedOffset>> {
-    const version = await this.#version(timeoutMs)
+    const version = await this.#version(deadline)
     const answer = await this.#cluster.coordinatorCall(
       'group',
       this.#groupId,
@@ -98,7 +107,7 @@ export class GroupOffsets {
       {
         purpose: 'coordinator',
         version,
-        timeoutMs,
+        timeoutMs: Math.max(deadline.remainingMs, 1),
         retryLost: true,
         errorCodesOf: body => [body.errorCode, ...body.groups.map(group => group.errorCode)],
       },
@@ -145,19 +154,21 @@ export class GroupOffsets {
   /** One OffsetCommit; again while a topic is unknown to a broker that has just started, until the deadline. */
   async #commitOnce(
     request: ReturnType<typeof offsetCommitRequests>[number],
-    deadlineMs: number,
+    deadline: Deadline,
   ): Promise<ResponseBodies['OffsetCommit']> {
-    for (let backOffMs = BACK_OFF_FIRST_MS; ; backOffMs = Math.min(2 * backOffMs, BACK_OFF_MAX_MS)) {
+    const backoff = newBackoff()
+    for (;;) {
       const answer = await this.#cluster.coordinatorCall('group', this.#groupId, 'OffsetCommit', request, {
         purpose: 'coordinator',
-        timeoutMs: Math.max(deadlineMs - this.#clock.nowMs(), 1),
+        timeoutMs: Math.max(deadline.remainingMs, 1),
         retryLost: true,
         errorCodesOf: body => codesOf(body).map(({ errorCode }) => errorCode),
       })
       const refusal = worst(codesOf(answer))
-      if (refusal === undefined || !RETRIED_COMMIT.has(refusal.errorCode)) return answer
-      if (this.#clock.nowMs() + backOffMs >= deadlineMs) return answer
-      await sleep(this.#clock, backOffMs)
+      const delayMs = backoff.next()
+      if (refusal === undefined || !RETRIED_COMMIT.has(refusal.errorCode) || deadline.remainingMs <= delayMs)
+        return answer
+      await sleep(this.#clock, delayMs)
     }
   }
 
@@ -179,29 +190,36 @@ export class GroupOffsets {
   }
 
   /** The form of the request depends on the version, so the coordinator's is looked up first. */
-  async #version(timeoutMs: number): Promise<number> {
-    const deadlineMs = this.#clock.nowMs() + timeoutMs
-    for (let backOffMs = BACK_OFF_FIRST_MS; ; backOffMs = Math.min(2 * backOffMs, BACK_OFF_MAX_MS)) {
-      try {
-        const leftMs = Math.max(deadlineMs - this.#clock.nowMs(), 1)
-        const coordinator = await this.#cluster.coordinator('group', this.#groupId, leftMs)
-        const { apiVersions } = await this.#cluster.connection(coordinator, 'coordinator')
-        const version = apiVersions.best('OffsetFetch')
-        if (version !== undefined) return version
-        throw this.#fetchRefused(GROUP_ERROR.unsupportedVersion)
-      } catch (thrown) {
-        const error = asMillraceError(thrown)
-        if (error.reaction === 'stop' || this.#clock.nowMs() + backOffMs >= deadlineMs) throw error
-        this.#cluster.forgetCoordinator('group', this.#groupId)
-      }
-      await sleep(this.#clock, backOffMs)
+  async #version(deadline: Deadline): Promise<number> {
+    const backoff = newBackoff()
+    for (;;) {
+      const failure = await this.#versionOnce(deadline).catch(asMillraceError)
+      if (typeof failure === 'number') return failure
+      const delayMs = backoff.next()
+      if (failure.reaction === 'stop' || deadline.remainingMs <= delayMs) throw failure
+      this.#cluster.forgetCoordinator('group', this.#groupId)
+      await sleep(this.#clock, delayMs)
     }
+  }
+
+  async #versionOnce(deadline: Deadline): Promise<number> {
+    const coordinator = await this.#cluster.coordinator('group', this.#groupId, Math.max(deadline.remainingMs, 1))
+    const connection = await this.#cluster.connection(coordinator, 'coordinator')
+    const version = connection.apiVersions.best('OffsetFetch')
+    if (version === undefined) throw this.#fetchRefused(GROUP_ERROR.unsupportedVersion)
+    return version
   }
 
   #fetchRefused(errorCode: number): MillraceError {
     return groupError(errorCode, { call: 'OffsetFetch', groupId: this.#groupId, groupInstanceId: null })
   }
 }
+
+function newBackoff(): Backoff {
+  return new Backoff(BACK_OFF_FIRST_MS, BACK_OFF_MAX_MS, NO_JITTER)
+}
+
+const NO_JITTER = (): number => 0.5
 
 interface PartitionCode extends TopicPartition {
   readonly errorCode: number

@@ -87,6 +87,14 @@ describe('group member, when broker and network fail', function () {
     expect(loop.told).not.to.include('lost')
   })
 
+  it('joins when a broker takes JoinGroup and vanishes without closing the connection', async () => {
+    const rule = proxy.rule({ api: 'JoinGroup', direction: 'response', action: { type: 'drop' }, nth: 2 })
+    const loop = await start({ sessionTimeoutMs: 1_000, rebalanceTimeoutMs: 60_000 })
+    await loop.owns(4, 15_000)
+    expect(rule.fired.length).to.equal(1)
+    expect(loop.told).to.deep.equal(['joined', 'assigned'])
+  })
+
   it('asks again while the coordinator is away, loading or elsewhere', async () => {
     for (const code of [14, 15, 16]) {
       proxy.rule({
@@ -224,6 +232,42 @@ describe('group member, when broker and network fail', function () {
       )
       expect(outcome, `${place} ${String(code)}`).not.to.equal('answered')
       rule.remove()
+    }
+  })
+})
+
+describe('group member, on three brokers', function () {
+  this.timeout(120_000)
+  const kafka = useBroker('three')
+
+  it('keeps its membership when the broker that coordinates the group dies and another takes over (F16)', async () => {
+    const groupId = uniqueName('group')
+    const loop = await GroupLoop.start({
+      bootstrapServers: kafka().bootstrapServers,
+      groupId,
+      topic: uniqueName('input'),
+      sessionTimeoutMs: 60_000,
+    })
+    try {
+      await loop.owns(4, 60_000)
+      const before = loop.member.membership
+      const coordinator = await loop.cluster.coordinator('group', groupId)
+      kafka().kill(coordinator, 'SIGKILL')
+      await kafka().ended(coordinator)
+      try {
+        await eventually(
+          'another broker knows the member',
+          async () => (await loop.member.heartbeatNow().catch(() => -1)) === 0,
+          50_000,
+        )
+        expect(await loop.cluster.coordinator('group', groupId)).not.to.equal(coordinator)
+        expect(loop.member.membership).to.equal(before)
+        expect(loop.told).to.deep.equal(['joined', 'assigned'])
+      } finally {
+        await kafka().startNode(coordinator)
+      }
+    } finally {
+      await loop.kill()
     }
   })
 })

@@ -38,6 +38,8 @@ export class GroupLoop {
   running = true
   /** Off: a rebalance is noted, and the test decides when to join. */
   rejoins = true
+  /** Called at each change of `owned`. */
+  onOwned: () => void = () => {}
   /** Waited for by the leader before it assigns. */
   beforeAssign: () => Promise<void> = () => Promise.resolve()
   readonly groupId: string
@@ -139,6 +141,7 @@ export class GroupLoop {
   #own(partitions: readonly TopicPartition[]): void {
     this.owned = partitions
     this.history.push(partitions)
+    this.onOwned()
   }
 
   /** The kinds of the events so far. */

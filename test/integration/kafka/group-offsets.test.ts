@@ -62,7 +62,7 @@ for (const kind of BROKERS) {
       })()
       const readsAtOnce = await offsets.fetch([{ topic: group.topic, partition: 1 }], 5_000)
       expect(readsAtOnce.size).to.equal(1)
-      const tooShort = await failureOf(offsets.fetch(partitionsOf(group.topic, 1), 200))
+      const tooShort = await failureOf(offsets.fetch(partitionsOf(group.topic, 1), 1_000))
       expect(tooShort.details.kafkaCode).to.equal(88)
       expect(read).to.equal(undefined)
       await pending.end('abort')
@@ -83,7 +83,7 @@ for (const kind of BROKERS) {
 
     it('gives up with the partition named when an offset does not become stable in time', async () => {
       const pending = await PendingTransaction.begin(loop, group.groupId, group.topic, 7)
-      const failure = await failureOf(offsets.fetch(partitionsOf(group.topic, 2), 300))
+      const failure = await failureOf(offsets.fetch(partitionsOf(group.topic, 2), 1_000))
       expect(failure.code).to.equal('REQUEST_TIMED_OUT')
       expect(failure.details).to.deep.include({ topic: group.topic, partition: 0, kafkaCode: 88 })
       await pending.end('abort')

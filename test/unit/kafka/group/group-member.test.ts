@@ -15,9 +15,10 @@ describe('group member', () => {
     expect(member.joinOutstanding).to.equal(true)
     await coordinator.waiting('JoinGroup').answer(joinAnswer({ generationId: 2 }))
     expect(member.membership).to.deep.equal({ generationId: 2, memberId: 'me', groupInstanceId: null })
-    expect(member.joinOutstanding).to.equal(false)
+    expect(member.joinOutstanding).to.equal(true)
     expect(bench.takeAll()).to.deep.equal(['joined'])
     await coordinator.waiting('SyncGroup').answer(syncAnswer())
+    expect(member.joinOutstanding).to.equal(false)
     expect(bench.takeAll()).to.deep.equal(['assigned'])
   })
 
@@ -178,6 +179,23 @@ describe('group member', () => {
     await bench.coordinator.waiting('JoinGroup').answer(joinAnswer({}))
     await bench.coordinator.waiting('SyncGroup').answer(syncAnswer({ errorCode: 25 }))
     expect(bench.takeAll()).to.deep.equal(['lost'])
+  })
+
+  it('does not listen to a SyncGroup of a membership that has ended, whether it is answered or fails', async () => {
+    for (const outcome of ['answer', 'failure'] as const) {
+      const bench = new MemberBench()
+      await bench.join()
+      await bench.coordinator.waiting('JoinGroup').answer(joinAnswer({}))
+      await bench.clock.advance(3_000)
+      await bench.coordinator.waiting('Heartbeat').answer(heartbeatAnswer(25))
+      expect(bench.takeAll()).to.deep.equal(['lost'])
+      await bench.join()
+      const late = bench.coordinator.waiting('SyncGroup')
+      if (outcome === 'answer') await late.answer(syncAnswer())
+      else await late.fail(new MillraceError('CONNECTION_LOST'))
+      expect(bench.member.state, outcome).to.equal('joining')
+      expect(bench.takeAll(), outcome).to.deep.equal([])
+    }
   })
 
   it('waits longer after each failure, and not at all after a success', async () => {
