@@ -33,7 +33,7 @@ export function killLine(
       : `back at work ${(recoveredMs / 1_000).toFixed(1)} s after its start`
   const open = transactions.filter(({ state }) => state === 'Ongoing').flatMap(({ partitions }) => partitions)
   const phase = inTransaction
-    ? `in an open transaction (${String(open.length)} partitions)`
+    ? `in an open transaction (${String(open.length)} ${open.length === 1 ? 'partition' : 'partitions'})`
     : `between transactions${transactions.length === 0 ? '' : ` (${[...new Set(transactions.map(({ state }) => state))].join(', ')})`}`
   return `  ${at}  kill -9 no. ${String(number).padStart(2)}  ${phase.padEnd(42)}  ${recovered}`
 }

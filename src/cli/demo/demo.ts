@@ -131,6 +131,9 @@ class DemoRun {
         onStart: () => {
           pace.nextLife()
         },
+        onRecovered: () => {
+          pace.atWork()
+        },
         onKill: (kill, number) => {
           options.print(killLine(kill, number, this.#beganMs))
         },

@@ -1,32 +1,49 @@
 import type { Clock } from '../../model/clock.ts'
 
-const LIFE_MS = 2_500
-/** A life that lasts longer than planned still gets input, one record after the other, so that it has transactions to be killed in. */
-const TRICKLE_PER_MS = 0.05
+/** Part of the input for the planned lives; the rest is for lives that come on top. */
+const PLANNED_SHARE = 0.85
+/** Of what is left, an unplanned life takes this part: however many there are, some input is left. */
+const UNPLANNED_SHARE = 0.15
+/** Part of a life's input that is there when it starts: something to recover with. */
+const BACKLOG_SHARE = 0.25
+/** Time over which a life's other input is spread, once it is at work. */
+const LIFE_MS = 1_800
 
 /**
- * How much of the input may be written by now: one equal part per life of the application, spread over the time that a
- * life is expected to last, and everything once no kill is left.
+ * How much of the input may be written by now. Each life of the application has its part: a quarter while it starts, the
+ * rest while it is at work, so that kills meet work. Everything, once no kill is left.
  */
 export class InputPace {
   readonly #clock: Clock
   readonly #records: number
-  readonly #lives: number
+  readonly #planned: number
   #life = 0
-  #lifeStartedMs: number
+  /** What earlier lives were given, and what this one is given. */
+  #before = 0
+  #part = 0
+  #atWorkSinceMs: number | undefined
   #unlimited = false
 
-  constructor(clock: Clock, records: number, kills: number) {
+  constructor(clock: Clock, records: number, plannedLives: number) {
     this.#clock = clock
     this.#records = records
-    this.#lives = kills + 1
-    this.#lifeStartedMs = clock.nowMs()
+    this.#planned = plannedLives
   }
 
   /** The next life begins. */
   nextLife(): void {
     this.#life += 1
-    this.#lifeStartedMs = this.#clock.nowMs()
+    this.#before += this.#part
+    this.#part =
+      this.#life <= this.#planned
+        ? (this.#records * PLANNED_SHARE) / this.#planned
+        : (this.#records - this.#before) * UNPLANNED_SHARE
+    this.#atWorkSinceMs = undefined
+  }
+
+  /** This life has recovered. */
+  atWork(): void {
+    this.#atWorkSinceMs = this.#clock.nowMs()
   }
 
   /** No kill is left: the rest may be written at once. */
@@ -37,10 +54,8 @@ export class InputPace {
   /** Committed records that may have been written by now. */
   allowed(): number {
     if (this.#unlimited) return this.#records
-    const ageMs = this.#clock.nowMs() - this.#lifeStartedMs
-    const part = this.#records / this.#lives
-    const lives = Math.min(this.#life, this.#lives - 1)
-    const paced = part * (lives + Math.min(1, ageMs / LIFE_MS))
-    return Math.min(this.#records, paced + Math.max(0, ageMs - LIFE_MS) * TRICKLE_PER_MS)
+    const ageMs = this.#atWorkSinceMs === undefined ? 0 : this.#clock.nowMs() - this.#atWorkSinceMs
+    const share = BACKLOG_SHARE + (1 - BACKLOG_SHARE) * Math.min(1, ageMs / LIFE_MS)
+    return this.#before + this.#part * share
   }
 }

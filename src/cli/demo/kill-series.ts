@@ -30,6 +30,8 @@ export interface KillSeriesOptions {
   readonly killsInTransaction: number
   readonly start: () => ApplicationProcess
   readonly onStart: () => void
+  /** The application has committed for the first time since its start. */
+  readonly onRecovered: () => void
   readonly onKill: (kill: Kill, number: number) => void
 }
 
@@ -40,7 +42,7 @@ const RUN_MAX_MS = 1_500
 const POLL_MS = 5
 /** One life in this many is cut off while it is still starting. */
 const STARTING_ONE_IN = 6
-const AIM_MS = 3_000
+const AIM_MS = 1_500
 
 /** Kills the application at random moments until enough kills have landed; it is not running afterwards. */
 export async function killSeries(options: KillSeriesOptions): Promise<readonly Kill[]> {
@@ -78,6 +80,7 @@ async function killOnce(
   } else {
     await untilCommitted(options, application, before)
     recoveredMs = clock.nowMs() - startedMs
+    options.onRecovered()
     await sleep(clock, integerBetween(random, RUN_MIN_MS, RUN_MAX_MS))
     if (mustLand) await untilOngoing(demo, applicationId)
   }
@@ -113,11 +116,15 @@ async function untilCommitted(
   }
 }
 
-/** Waits for an open transaction, so that the kill that follows at once meets it. */
+/** Waits for a transaction to be opened, so that the kill that follows at once meets it. */
 async function untilOngoing(demo: DemoCluster, applicationId: string): Promise<void> {
   const deadlineMs = demo.clock.nowMs() + AIM_MS
+  let wasClosed = false
   while (demo.clock.nowMs() < deadlineMs) {
-    if ((await transactionsOf(demo, applicationId)).some(({ state }) => state === 'Ongoing')) return
+    const isOpen = (await transactionsOf(demo, applicationId)).some(({ state }) => state === 'Ongoing')
+    // One that has been open for long may be committed before the signal arrives; a new one is not.
+    if (isOpen && wasClosed) return
+    wasClosed ||= !isOpen
     await sleep(demo.clock, POLL_MS)
   }
 }
