@@ -1,7 +1,7 @@
 import type { Deadline } from '../cluster/deadline.ts'
 import type { ProducerIdentity } from './producer-identity.ts'
 import type { ProducerSession } from './producer-session.ts'
-import type { ProducerStamp } from './sender.ts'
+import type { ProducerStamp } from './send-gate.ts'
 import { spokenVersions } from './transaction-versions.ts'
 
 /** A producer with an id but no transactions: no batch is written twice, but nothing can be taken back. */

@@ -29,6 +29,8 @@ export class OutgoingBatch {
   outstanding = false
   /** How often it came back. */
   failures = 0
+  /** Why it came back last, or what it waits for. */
+  lastReason = 'it was not sent'
 
   constructor(source: FillingBatch, sealed: SealedBatch, bufferedBytes: number, deadlineMs: number) {
     this.source = source

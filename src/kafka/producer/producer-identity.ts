@@ -6,7 +6,7 @@ import type { Cluster } from '../cluster/cluster.ts'
 import type { Deadline } from '../cluster/deadline.ts'
 import { type TransactionCalls, failureOf } from './transaction-calls.ts'
 import { brokerFailure } from './producer-failure.ts'
-import type { ProducerStamp } from './sender.ts'
+import type { ProducerStamp } from './send-gate.ts'
 import { protocolOf, spokenVersions, type TransactionProtocol } from './transaction-versions.ts'
 
 const NO_ID = -1

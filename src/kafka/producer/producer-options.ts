@@ -3,6 +3,7 @@ import type { MillraceError } from '../../model/errors.ts'
 import type { Logger } from '../../model/logger.ts'
 import type { Cluster } from '../cluster/cluster.ts'
 import type { CompressionType } from '../records/compression.ts'
+import type { ProduceSettings } from './produce-request.ts'
 
 /** What a producer is made of. Units are in the names. Kafka: `ProducerConfig`. */
 export interface ProducerOptions {
@@ -35,4 +36,18 @@ export interface ProducerOptions {
   readonly maxBlockMs: number
   /** Without idempotence: told of every batch that is given up, with its number of records. */
   readonly onDropped?: (topic: string, partition: number, records: number, cause: MillraceError) => void
+}
+
+/** Whether the batches carry a producer id and sequences. */
+export function isNumbered({ idempotent, transactionalId }: ProducerOptions): boolean {
+  return idempotent || transactionalId !== undefined
+}
+
+/** What every Produce request of the producer says. */
+export function produceSettings(options: ProducerOptions): ProduceSettings {
+  return {
+    transactionalId: options.transactionalId ?? null,
+    acks: isNumbered(options) || options.acks === -1 ? -1 : 1,
+    timeoutMs: options.requestTimeoutMs,
+  }
 }

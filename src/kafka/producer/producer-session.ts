@@ -1,5 +1,5 @@
 import type { Deadline } from '../cluster/deadline.ts'
-import type { SendGate } from './sender.ts'
+import type { SendGate } from './send-gate.ts'
 import type { TransactionState } from './transaction-state.ts'
 
 /** As whom a producer sends, and what that allows: with transactions, idempotent only, or plain. */

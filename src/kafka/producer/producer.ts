@@ -1,6 +1,6 @@
 import { assert } from '../../model/assert.ts'
 import { crashPoint } from '../../model/crash-point.ts'
-import { MillraceError, reasonOf } from '../../model/errors.ts'
+import { asMillraceError, MillraceError, reasonOf } from '../../model/errors.ts'
 import type { RecordHeaders } from '../../model/headers.ts'
 import type { TopicPartitionMap } from '../../model/topic-partition.ts'
 import type { Deadline } from '../cluster/deadline.ts'
@@ -13,7 +13,7 @@ import type { OutgoingBatch } from './outgoing-batch.ts'
 import { PlainSession } from './plain-session.ts'
 import { isTooLarge } from './producer-failure.ts'
 import { ProducerIdentity } from './producer-identity.ts'
-import type { ProducerOptions } from './producer-options.ts'
+import { isNumbered, type ProducerOptions, produceSettings } from './producer-options.ts'
 import type { ProducerSession } from './producer-session.ts'
 import { ProgressSignal } from './progress-signal.ts'
 import { Sender } from './sender.ts'
@@ -41,15 +41,16 @@ export class Producer {
   #failure: MillraceError | undefined
   #acknowledgedBatches = 0
   #closed = false
+  readonly #wake = (): void => {
+    this.#advance()
+  }
 
   constructor(options: ProducerOptions) {
     this.#options = options
     const { cluster, clock, logger, transactionalId, transactionTimeoutMs, requestTimeoutMs } = options
     this.#signal = new ProgressSignal(clock)
     this.#calls = new TransactionCalls(cluster, clock, requestTimeoutMs)
-    this.#lingerAlarm = new EarliestAlarm(clock, () => {
-      this.#advance()
-    })
+    this.#lingerAlarm = new EarliestAlarm(clock, this.#wake)
     this.#identity = new ProducerIdentity({
       calls: this.#calls,
       cluster,
@@ -281,10 +282,17 @@ export class Producer {
     })
     this.#restartCounters()
     this.#failure = undefined
-    const result = await end(gap)
-    if (!this.#closed) this.#sender.resume()
-    this.#signal.notify()
-    return result
+    try {
+      const result = await end(gap)
+      if (!this.#closed) this.#sender.resume()
+      return result
+    } catch (error) {
+      // Neither old nor new: whatever is tried next but another attempt at this must hear of it.
+      this.#failure = asMillraceError(error)
+      throw error
+    } finally {
+      this.#signal.notify()
+    }
   }
 
   /** As `pump`, from timers and answers: those come between records only. */
@@ -336,24 +344,18 @@ export class Producer {
       onFailed: error => {
         this.#fail(error)
       },
-      onAdmitted: () => {
-        this.#advance()
-      },
+      onAdmitted: this.#wake,
     })
   }
 
   #newSender(): Sender {
-    const { cluster, clock, logger, transactionalId, idempotent, acks, requestTimeoutMs } = this.#options
-    const isIdempotent = idempotent || transactionalId !== undefined
+    const { cluster, clock, logger, requestTimeoutMs } = this.#options
+    const isIdempotent = isNumbered(this.#options)
     return new Sender({
       cluster,
       clock,
       logger,
-      settings: {
-        transactionalId: transactionalId ?? null,
-        acks: isIdempotent || acks === -1 ? -1 : 1,
-        timeoutMs: requestTimeoutMs,
-      },
+      settings: produceSettings(this.#options),
       idempotent: isIdempotent,
       // Without sequences a batch that comes back would be overtaken by the next (I8).
       maxInFlightPerPartition: isIdempotent ? this.#options.maxInFlightPerPartition : 1,
@@ -377,9 +379,7 @@ export class Producer {
         failed: (error, batch, kafkaCode) => {
           this.#fail(this.#judgeFailure(error, batch, kafkaCode))
         },
-        progressed: () => {
-          this.#advance()
-        },
+        progressed: this.#wake,
       },
     })
   }

@@ -4,7 +4,8 @@ import { asMillraceError, MillraceError } from '../../model/errors.ts'
 import type { Logger } from '../../model/logger.ts'
 import type { Cluster } from '../cluster/cluster.ts'
 import type { Connection } from '../connection/connection.ts'
-import { decodeResponseBody } from '../protocol/api.ts'
+import { decodeResponseBody, type ResponseBodies } from '../protocol/api.ts'
+import { kafkaErrorName } from '../protocol/error-codes.ts'
 import { backOffMs } from './back-off.ts'
 import type { BrokerLink } from './broker-link.ts'
 import { EarliestAlarm } from './earliest-alarm.ts'
@@ -15,27 +16,10 @@ import { encodeProduceBody, type ProduceRequest, type ProduceSettings } from './
 import { isFinal } from './producer-failure.ts'
 import { judgeProduce, REFRESHES_LEADER } from './produce-verdict.ts'
 import type { ProgressSignal } from './progress-signal.ts'
-import type { SpokenVersions } from './transaction-versions.ts'
+import type { SendGate } from './send-gate.ts'
 
 /** What a request holds at most, beyond its first batch: several partitions of a broker share one. */
 const REQUEST_BYTES_MAX = 1_048_576
-
-/** Who sends, written into every batch. */
-export interface ProducerStamp {
-  readonly producerId: number
-  readonly epoch: number
-  readonly transactional: boolean
-}
-
-/** Says whether, and as whom, the sender may send. */
-export interface SendGate {
-  /** `null`: without producer id. */
-  readonly stamp: ProducerStamp | null
-  /** Versions of Produce that may be used. */
-  readonly produceVersions: SpokenVersions
-  /** Whether the partition may be sent to now; where not, the gate works on it and the sender is asked to `drain` later. */
-  admits(lane: PartitionLane): boolean
-}
 
 /** Hears what becomes of the batches. */
 export interface SenderListener {
@@ -266,17 +250,24 @@ export class Sender {
   /** Sends one request and deals with its answer; never rejects. */
   async #exchange(link: BrokerLink, connection: Connection, request: ProduceRequest): Promise<void> {
     const { settings, requestTimeoutMs, listener, signal } = this.#options
+    let answer: ResponseBodies['Produce'] | MillraceError
     try {
       const version = this.#versionFor(connection)
       const body = encodeProduceBody(request, version, settings)
-      const answer = await connection.sendRaw('Produce', version, body, requestTimeoutMs)
-      this.#settle(link)
-      this.#answered(request, version, answer)
+      answer = decodeResponseBody(
+        'Produce',
+        version,
+        await connection.sendRaw('Produce', version, body, requestTimeoutMs),
+      )
     } catch (error) {
-      if (link.connection === connection && connection.closed) link.connection = undefined
-      this.#settle(link)
-      this.#lost(request, asMillraceError(error))
+      answer = asMillraceError(error)
+      // What is behind an answer that cannot be read is not to be trusted either.
+      if (answer.code === 'PROTOCOL_VIOLATION') connection.destroy(answer)
     }
+    link.outstanding -= 1
+    this.#outstanding -= 1
+    if (answer instanceof MillraceError) this.#lost(request, answer)
+    else this.#answered(request, answer)
     signal.notify()
     listener.progressed()
   }
@@ -291,23 +282,18 @@ export class Sender {
     })
   }
 
-  #settle(link: BrokerLink): void {
-    link.outstanding -= 1
-    this.#outstanding -= 1
-  }
-
-  #answered(request: ProduceRequest, version: number, bytes: Buffer): void {
+  #answered(request: ProduceRequest, answer: ResponseBodies['Produce']): void {
     let guess = 0
-    for (const { name, partitionResponses } of decodeResponseBody('Produce', version, bytes).responses) {
-      for (const answer of partitionResponses) {
-        const index = request.indexOf(name, answer.index, guess)
+    for (const { name, partitionResponses } of answer.responses) {
+      for (const { index: partition, errorCode, errorMessage } of partitionResponses) {
+        const index = request.indexOf(name, partition, guess)
         guess = index + 1
         const lane = request.lanes[index]
         const batch = request.batches[index]
         if (lane === undefined || batch?.outstanding !== true) continue
         batch.outstanding = false
         lane.outstanding -= 1
-        this.#judge(lane, batch, answer.errorCode, answer.errorMessage)
+        this.#judge(lane, batch, errorCode, errorMessage)
       }
     }
     if (request.batches.some(batch => batch.outstanding)) {
@@ -324,7 +310,7 @@ export class Sender {
         listener.acknowledged(batch)
         return
       case 'again':
-        this.#comeBack(lane, batch)
+        this.#comeBack(lane, batch, kafkaErrorName(code))
         if (REFRESHES_LEADER.has(code)) this.#links.refresh(lane.topic)
         return
       case 'dropped':
@@ -348,7 +334,7 @@ export class Sender {
       batch.outstanding = false
       lane.outstanding -= 1
       if (idempotent) {
-        this.#comeBack(lane, batch)
+        this.#comeBack(lane, batch, cause.message)
       } else {
         // Sent again it might be there twice.
         lane.remove(batch)
@@ -359,8 +345,9 @@ export class Sender {
     for (const topic of new Set(request.lanes.map(lane => lane.topic))) this.#links.refresh(topic)
   }
 
-  #comeBack(lane: PartitionLane, batch: OutgoingBatch): void {
+  #comeBack(lane: PartitionLane, batch: OutgoingBatch, reason: string): void {
     batch.failures += 1
+    batch.lastReason = reason
     lane.recovering = true
     lane.retryAtMs = this.#options.clock.nowMs() + backOffMs(batch.failures)
     this.activate(lane)
@@ -369,7 +356,7 @@ export class Sender {
 
   #expire(lane: PartitionLane, batch: OutgoingBatch): void {
     const cause = new MillraceError('REQUEST_TIMED_OUT', {
-      what: 'A batch was not acknowledged within delivery.timeout.ms',
+      what: `A batch was not acknowledged within delivery.timeout.ms: ${lane.leaderMisses > 0 ? 'the partition has no leader' : batch.lastReason}`,
       topic: lane.topic,
       partition: lane.partition,
     })

@@ -1,0 +1,19 @@
+import type { PartitionLane } from './partition-lane.ts'
+import type { SpokenVersions } from './transaction-versions.ts'
+
+/** Who sends, written into every batch. */
+export interface ProducerStamp {
+  readonly producerId: number
+  readonly epoch: number
+  readonly transactional: boolean
+}
+
+/** Says whether, and as whom, the sender may send. */
+export interface SendGate {
+  /** `null`: without producer id. */
+  readonly stamp: ProducerStamp | null
+  /** Versions of Produce that may be used. */
+  readonly produceVersions: SpokenVersions
+  /** Whether the partition may be sent to now; where not, the gate works on it and the sender is asked to `drain` later. */
+  admits(lane: PartitionLane): boolean
+}
