@@ -2,6 +2,8 @@ import { assert } from '../model/assert.ts'
 import type { ValueColumn } from './value-column.ts'
 
 const ENTRIES_MIN = 32
+/** Old values whose place is kept for the next transaction. */
+const KEPT_MAX = 65_536
 
 /** Told of each entry that got an older value back, with the size and presence of the value it lost. */
 export type Undone = (entry: number, sizeBefore: number, hadBefore: boolean) => void
@@ -14,8 +16,6 @@ export class UndoLog {
   readonly #values: ValueColumn
   readonly #transaction = new OldValues()
   readonly #record = new OldValues()
-  /** For each old value of the record: whether the transaction's log owns it too. */
-  readonly #shared: boolean[] = []
   #transactionMarks = new Float64Array(ENTRIES_MIN)
   #recordMarks = new Float64Array(ENTRIES_MIN)
   #transactionNumber = 1
@@ -47,16 +47,15 @@ export class UndoLog {
     const first = this.#transactionMarks[entry] !== this.#transactionNumber
     if (first) {
       this.#transactionMarks[entry] = this.#transactionNumber
-      this.#transaction.push(this.#values, entry)
+      this.#transaction.push(this.#values, entry, true)
     }
-    this.#record.push(this.#values, entry)
-    this.#shared.push(first)
+    this.#record.push(this.#values, entry, first)
   }
 
   endRecord(): void {
     if (this.#record.length === 0) return
     for (let at = 0; at < this.#record.length; at++) {
-      if (this.#shared[at] !== true) this.#values.freeToken(this.#record.tokenAt(at))
+      if (!this.#record.isShared(at)) this.#values.freeToken(this.#record.tokenAt(at))
     }
     this.#nextRecord()
   }
@@ -66,7 +65,7 @@ export class UndoLog {
     for (let at = this.#record.length - 1; at >= 0; at--) {
       const entry = this.#record.entryAt(at)
       this.#undo(this.#record, at, undone)
-      if (this.#shared[at] !== true) continue
+      if (!this.#record.isShared(at)) continue
       this.#transactionMarks[entry] = 0
       this.#transaction.pop()
       if (!this.#values.has(entry)) vanished(entry)
@@ -113,7 +112,6 @@ export class UndoLog {
 
   #nextRecord(): void {
     this.#record.clear()
-    this.#shared.length = 0
     this.#recordNumber += 1
   }
 
@@ -135,34 +133,40 @@ export class UndoLog {
   }
 }
 
-/** A stack of older values, one array per field so that nothing is allocated per write. */
+/**
+ * A stack of older values, one array per field so that nothing is allocated per write. Cleared by its length alone: cutting
+ * the arrays for every record was measured as the dearest part of a write.
+ */
 class OldValues {
   readonly #entries: number[] = []
   readonly #tokens: unknown[] = []
   readonly #sizes: number[] = []
   readonly #timestamps: number[] = []
+  readonly #shared: boolean[] = []
+  #length = 0
 
   get length(): number {
-    return this.#entries.length
+    return this.#length
   }
 
-  push(values: ValueColumn, entry: number): void {
-    this.#entries.push(entry)
-    this.#tokens.push(values.tokenOf(entry))
-    this.#sizes.push(values.rawSizeOf(entry))
-    this.#timestamps.push(values.timestampOf(entry))
+  /** @param shared - the other depth holds the same token and frees it */
+  push(values: ValueColumn, entry: number, shared: boolean): void {
+    const at = this.#length
+    this.#entries[at] = entry
+    this.#tokens[at] = values.tokenOf(entry)
+    this.#sizes[at] = values.rawSizeOf(entry)
+    this.#timestamps[at] = values.timestampOf(entry)
+    this.#shared[at] = shared
+    this.#length = at + 1
   }
 
   pop(): void {
-    this.#entries.pop()
-    this.#tokens.pop()
-    this.#sizes.pop()
-    this.#timestamps.pop()
+    this.#length -= 1
   }
 
   entryAt(at: number): number {
     const entry = this.#entries[at]
-    assert(entry !== undefined, 'an old value has an entry', { at })
+    assert(entry !== undefined && at < this.#length, 'an old value has an entry')
     return entry
   }
 
@@ -170,14 +174,23 @@ class OldValues {
     return this.#tokens[at]
   }
 
+  isShared(at: number): boolean {
+    return this.#shared[at] === true
+  }
+
   giveBack(values: ValueColumn, at: number): void {
     values.restoreToken(this.entryAt(at), this.#tokens[at], this.#sizes[at] ?? -1, this.#timestamps[at] ?? -1)
   }
 
   clear(): void {
-    this.#entries.length = 0
-    this.#tokens.length = 0
-    this.#sizes.length = 0
-    this.#timestamps.length = 0
+    if (this.#length > KEPT_MAX) {
+      // A large transaction is over: its memory goes back.
+      this.#entries.length = 0
+      this.#tokens.length = 0
+      this.#sizes.length = 0
+      this.#timestamps.length = 0
+      this.#shared.length = 0
+    }
+    this.#length = 0
   }
 }

@@ -47,8 +47,8 @@ export class BuilderHandle {
   table(topic: string, options: ErasedTableSourceOptions): TableHandle {
     const { graph } = this
     const storeName = options.store ?? graph.numberedStoreName(`${topic}-`)
-    const parent = this.#source(graph.nameOr(options.name, 'KSTREAM-SOURCE-'), [topic], 'table', options)
-    const name = options.name === undefined ? graph.numberedName('KTABLE-SOURCE-') : `${options.name}-table-source`
+    const parent = this.#source(graph.nameOr(sourceOf(options.name), 'KSTREAM-SOURCE-'), [topic], 'table', options)
+    const name = graph.nameOr(options.name, 'KTABLE-SOURCE-')
     const { key, value } = options
     const isNamed = options.store !== undefined
     return new TableHandle(
@@ -76,9 +76,14 @@ export class BuilderHandle {
       value: withoutNull(options.value),
       options,
     }
-    const parent = this.#source(graph.nameOr(options.name, 'KSTREAM-SOURCE-'), [topic], 'globalTable', options)
+    const parent = this.#source(
+      graph.nameOr(sourceOf(options.name), 'KSTREAM-SOURCE-'),
+      [topic],
+      'globalTable',
+      options,
+    )
     const node = graph.add({
-      name: options.name === undefined ? graph.numberedName('KTABLE-SOURCE-') : `${options.name}-table-source`,
+      name: graph.nameOr(options.name, 'KTABLE-SOURCE-'),
       parents: [parent],
       use: () => READS,
       serdes: { key: options.key, value: options.value },
@@ -137,4 +142,9 @@ export class BuilderHandle {
       action: 'Read the topic once and use the stream or table twice.',
     })
   }
+}
+
+/** A named table is called as given; the source in front of it is derived. */
+function sourceOf(table: string | undefined): string | undefined {
+  return table === undefined ? undefined : `${table}-source`
 }

@@ -1,6 +1,7 @@
 import type { AnySerde } from '../serdes/serde.ts'
 import type { Graph } from './graph.ts'
 import type { GraphNode } from './graph-node.ts'
+import { hashOrder } from './java-order.ts'
 import { groupNodes, type NodeGroup } from './subtopologies.ts'
 import type { NodeDescription, SubtopologyDescription, TopologyDescription } from './topology-description.ts'
 
@@ -14,7 +15,7 @@ export function describeGraph(graph: Graph): TopologyDescription {
 }
 
 function describeGroup({ id, nodes }: NodeGroup): SubtopologyDescription {
-  return { id, nodes: inJavaOrder(nodes).map(describeNode) }
+  return { id, nodes: ordered(nodes).map(({ node }) => describeNode(node)) }
 }
 
 function describeNode(node: GraphNode): NodeDescription {
@@ -34,20 +35,21 @@ function nameOf(serde: AnySerde | undefined): string | undefined {
 }
 
 function textOfGroup({ id, nodes, isGlobal }: NodeGroup): string {
-  const title = `  Sub-topology: ${String(id)}${isGlobal ? ' for global store (will not generate tasks)' : ''}\n`
-  return `${title}${inJavaOrder(nodes).map(textOfNode).join('')}\n`
+  const body = ordered(nodes).map(textOfNode).join('')
+  const title = `  Sub-topology: ${String(id)}`
+  return isGlobal ? `${title} for global store (will not generate tasks)\n${body}` : `${title}\n${body}\n`
 }
 
-function textOfNode(node: GraphNode): string {
-  const successors = node.kind === 'sink' ? '' : `      --> ${namesOf(node.children)}\n`
-  const predecessors = node.kind === 'source' ? '' : `      <-- ${namesOf(node.parents)}\n`
-  return `    ${headOf(node)}\n${successors}${predecessors}`
+function textOfNode({ node, successors, predecessors }: OrderedNode): string {
+  const after = node.kind === 'sink' ? '' : `      --> ${namesOf(successors)}\n`
+  const before = node.kind === 'source' ? '' : `      <-- ${namesOf(predecessors)}\n`
+  return `    ${headOf(node)}\n${after}${before}`
 }
 
 function headOf(node: GraphNode): string {
   switch (node.kind) {
     case 'source':
-      return `Source: ${node.name} (topics: [${(node.source?.topics ?? []).join(', ')}])`
+      return `Source: ${node.name} (topics: [${hashOrder(node.source?.topics ?? []).join(', ')}])`
     case 'processor':
       return `Processor: ${node.name} (stores: [${[...node.stores].toSorted().join(', ')}])`
     case 'sink':
@@ -57,24 +59,52 @@ function headOf(node: GraphNode): string {
   }
 }
 
-function namesOf(nodes: readonly GraphNode[]): string {
-  return nodes.length === 0
-    ? 'none'
-    : nodes
-        .map(node => node.name)
-        .toSorted()
-        .join(', ')
+function namesOf(nodes: readonly OrderedNode[]): string {
+  return nodes.length === 0 ? 'none' : nodes.map(({ node }) => node.name).join(', ')
 }
 
-/** Nodes with more below them first, then by name. */
-function inJavaOrder(nodes: readonly GraphNode[]): readonly GraphNode[] {
-  const sizes = new Map<GraphNode, number>()
-  // Parents come before their children, so every node's size is complete before it is added to its parents'.
-  for (const node of nodes.toReversed()) {
-    sizes.set(
-      node,
-      node.children.reduce((size, child) => size + (sizes.get(child) ?? 0), 1),
-    )
+/** A node while its group is put in order, with the number of nodes below it counted so far. */
+interface OrderedNode {
+  readonly node: GraphNode
+  size: number
+  readonly successors: OrderedNode[]
+  readonly predecessors: OrderedNode[]
+}
+
+/**
+ * Nodes with more below them first, then by name; neighbours by the sizes known when they were connected, which follows the
+ * order of a Java hash map. Kafka Streams: `InternalTopologyBuilder.describeSubtopology`.
+ */
+function ordered(nodes: readonly GraphNode[]): readonly OrderedNode[] {
+  const sources = nodes.filter(node => node.source !== undefined)
+  const names = [...new Set([...sources, ...nodes].map(node => node.name))]
+  const byName = new Map(
+    nodes.map((node): [string, OrderedNode] => [node.name, { node, size: 1, successors: [], predecessors: [] }]),
+  )
+  for (const name of hashOrder(names)) {
+    const at = byName.get(name)
+    for (const { name: parentName } of at?.node.parents ?? []) {
+      const parent = byName.get(parentName)
+      if (at === undefined || parent === undefined) continue
+      insert(at.predecessors, parent)
+      insert(parent.successors, at)
+      grow(parent, at.size)
+    }
   }
-  return nodes.toSorted((a, b) => (sizes.get(b) ?? 0) - (sizes.get(a) ?? 0) || (a.name < b.name ? -1 : 1))
+  return [...byName.values()].toSorted(compare)
+}
+
+function grow(node: OrderedNode, by: number): void {
+  node.size += by
+  for (const predecessor of node.predecessors) grow(predecessor, by)
+}
+
+function insert(into: OrderedNode[], node: OrderedNode): void {
+  const at = into.findIndex(other => compare(node, other) < 0)
+  into.splice(at === -1 ? into.length : at, 0, node)
+}
+
+function compare(a: OrderedNode, b: OrderedNode): number {
+  if (a.size !== b.size) return b.size - a.size
+  return a.node.name < b.node.name ? -1 : 1
 }

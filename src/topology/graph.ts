@@ -35,9 +35,10 @@ export class Graph {
   readonly #names = new Set<string>()
   #nextNumber = 0
 
-  /** The name given, or the next numbered one. */
+  /** The name given, or the next numbered one; a number is taken in any case, so that naming a step renames no other. */
   nameOr(name: string | undefined, prefix: string): string {
-    return name ?? this.numberedName(prefix)
+    const numbered = this.numberedName(prefix)
+    return name ?? numbered
   }
 
   /** A name such as `KSTREAM-FILTER-0000000003`. */

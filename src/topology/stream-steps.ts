@@ -133,7 +133,7 @@ export function addSplit(
 export function addRepartitionStep(stream: StreamParts, options: ErasedRepartitionOptions): StreamParts {
   return repartitioned(
     stream,
-    stream.graph.nameOr(options.name, 'KSTREAM-REPARTITION-'),
+    options.name ?? stream.graph.numberedName('KSTREAM-REPARTITION-'),
     options,
     options.name ?? 'repartition',
   )

@@ -9,7 +9,7 @@ export interface NodeGroup {
   readonly isGlobal: boolean
 }
 
-/** Parts the graph falls into, numbered as the JVM does: by the names of their sources. Kafka Streams: `InternalTopologyBuilder.makeNodeGroups`. */
+/** Parts the graph falls into, numbered as the JVM does: in the order of their first sources. Kafka Streams: `InternalTopologyBuilder.makeNodeGroups`. */
 export function groupNodes(graph: Graph): readonly NodeGroup[] {
   const roots = new Map<GraphNode, GraphNode>()
   const rootOf = (node: GraphNode): GraphNode => {
@@ -29,7 +29,7 @@ export function groupNodes(graph: Graph): readonly NodeGroup[] {
       else unite(node, user)
     }
   }
-  const ordered = [...byName(graph.nodes.filter(node => node.source !== undefined)), ...byName(graph.nodes)]
+  const ordered = [...graph.nodes.filter(node => node.source !== undefined), ...graph.nodes]
   const members = new Map<GraphNode, GraphNode[]>()
   for (const node of ordered) if (!members.has(rootOf(node))) members.set(rootOf(node), [])
   for (const node of graph.nodes) members.get(rootOf(node))?.push(node)
@@ -38,8 +38,4 @@ export function groupNodes(graph: Graph): readonly NodeGroup[] {
     nodes,
     isGlobal: nodes.some(node => node.source?.role === 'globalTable'),
   }))
-}
-
-function byName(nodes: readonly GraphNode[]): readonly GraphNode[] {
-  return nodes.toSorted((a, b) => (a.name < b.name ? -1 : 1))
 }

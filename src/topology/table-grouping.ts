@@ -87,8 +87,8 @@ function addAggregation(
 /** Changes carry old and new value in one record; a topic with a name of its own is shared. Kafka Streams: `GroupedTableOperationRepartitionNode`. */
 function repartitionOf(grouped: GroupedTableParts, storeName: string, step: string | undefined): GraphNode {
   const { graph, name, key, value } = grouped
-  const sinkName = step === undefined ? graph.numberedName('KSTREAM-SINK-') : `${step}-sink`
-  const sourceName = step === undefined ? graph.numberedName('KSTREAM-SOURCE-') : `${step}-source`
+  const sinkName = graph.nameOr(step === undefined ? undefined : `${step}-sink`, 'KSTREAM-SINK-')
+  const sourceName = graph.nameOr(step === undefined ? undefined : `${step}-source`, 'KSTREAM-SOURCE-')
   if (grouped.repartitioned !== undefined && name !== undefined) return grouped.repartitioned
   const topic = `${name ?? storeName}-repartition`
   const change = changeSerde(erasedSerde(value))

@@ -1,0 +1,87 @@
+export type { Duration, TimestampMs } from './model/duration.ts'
+export { MillraceError } from './model/errors.ts'
+export type { MillraceErrorDetails } from './model/errors.ts'
+export type { MillraceErrorCode, Reaction } from './model/error-table.ts'
+export type { RecordHeader, RecordHeaders } from './model/headers.ts'
+export type { ConsumedRecordContext, RecordContext, RecordMetadata, StreamRecord } from './model/record.ts'
+export type { DropReason, ErrorPolicies, ErrorPolicy, RecordFailure, RecordReaction } from './model/record-failure.ts'
+export type { Windowed } from './model/windowed.ts'
+export { json } from './serdes/json.ts'
+export type { Jsonable, JsonValue, NotJson } from './serdes/json.ts'
+export { nullable } from './serdes/nullable.ts'
+export { bigint, boolean, double, integer, long } from './serdes/numbers.ts'
+export type { AnySerde, Bytes, Deserializer, Serde, SerdeContext, Serializer, SerdeType } from './serdes/serde.ts'
+export { bytes, string, uuid } from './serdes/text.ts'
+export { sessionWindowed, timeWindowed } from './serdes/windowed.ts'
+export { keyValueStore, timestampedKeyValueStore } from './stores/store-spec.ts'
+export type { KeyValueStoreOptions, StoreEngineOptions, StoreSpec, StoreSpecs, StoresOf } from './stores/store-spec.ts'
+export type { Entry, KeyValueStore, ReadonlyKeyValueStore, ValueAndTimestamp } from './stores/store-types.ts'
+export type {
+  Branches,
+  BranchValue,
+  GlobalKTable,
+  GlobalTableSide,
+  KeyWriter,
+  KGroupedStream,
+  KGroupedTable,
+  KStream,
+  KTable,
+  Rewritten,
+  StillMissing,
+  TableSide,
+  TableStepOptions,
+  ValueWriter,
+} from './topology/dsl.ts'
+export type {
+  Aggregator,
+  AsyncStep,
+  Held,
+  Initializer,
+  InvalidTimestamp,
+  Joiner,
+  KeySerdeOption,
+  Mapper,
+  MissingSerde,
+  NameOptions,
+  OffsetReset,
+  OptionsArg,
+  Partitioner,
+  Predicate,
+  Present,
+  RepartitionOptions,
+  RepartitionSerdes,
+  SerdeFor,
+  SinkOptions,
+  SourceOptions,
+  StoreOptions,
+  StreamSourceOptions,
+  Sync,
+  TableJoinOptions,
+  TableSourceOptions,
+  TimestampExtractor,
+  ToOptions,
+  ValueSerdeOption,
+  ValueStoreOptions,
+} from './topology/options.ts'
+export { processor } from './topology/processor.ts'
+export type {
+  Cancellable,
+  FixedKeyProcessorContext,
+  FixedKeyProcessorSupplier,
+  ForwardRecord,
+  ForwardValue,
+  OutputOf,
+  ProcessingContext,
+  Processor,
+  ProcessorContext,
+  ProcessorLike,
+  ProcessorSupplier,
+  PunctuationOptions,
+  PunctuationType,
+} from './topology/processor.ts'
+export type { ProcessingGuarantee, StreamsProperties } from './topology/properties.ts'
+export { streams } from './topology/streams.ts'
+export type { StreamsBuilder } from './topology/streams-builder.ts'
+export type { Topology } from './topology/topology.ts'
+export type { NodeDescription, SubtopologyDescription, TopologyDescription } from './topology/topology-description.ts'
+export type { KafkaProperties, MillraceConfig, StoresConfig } from './config/millrace-config.ts'

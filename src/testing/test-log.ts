@@ -1,0 +1,102 @@
+import type { RecordHeaders } from '../model/headers.ts'
+import type { RecordSource } from '../model/record-source.ts'
+
+/** A record as it lies in a topic. */
+export interface LoggedRecord {
+  readonly key: Buffer | null
+  readonly value: Buffer | null
+  readonly timestamp: number
+  readonly headers: RecordHeaders
+}
+
+/** The one partition of a topic that a topology reads: its records by offset, what was handed out, and what was committed. */
+export class TestLog {
+  readonly records: LoggedRecord[] = []
+  #taken = 0
+  #committed = 0
+
+  /** Appends a record; it is handed out by the next `take`. */
+  append(record: LoggedRecord): void {
+    this.records.push(record)
+  }
+
+  /** Whether records were appended that nobody has taken. */
+  get hasMore(): boolean {
+    return this.#taken < this.records.length
+  }
+
+  /** All records not yet taken, as one block. */
+  take(): RecordSource {
+    const block = new LogBlock(this.records, this.#taken, this.records.length)
+    this.#taken = this.records.length
+    return block
+  }
+
+  /** Offset below which everything is committed. */
+  get committed(): number {
+    return this.#committed
+  }
+
+  commit(offset: number): void {
+    this.#committed = offset
+  }
+
+  /** Hands out again what follows the committed offset. */
+  rewind(): void {
+    this.#taken = this.#committed
+  }
+
+  /** Forgets records from an offset on: they were written by a transaction that is aborted. */
+  truncate(length: number): void {
+    this.records.length = length
+    this.#taken = Math.min(this.#taken, length)
+  }
+}
+
+/** A stretch of a log. */
+class LogBlock implements RecordSource {
+  readonly #records: readonly LoggedRecord[]
+  readonly #end: number
+  #at: number
+
+  constructor(records: readonly LoggedRecord[], start: number, end: number) {
+    this.#records = records
+    this.#at = start - 1
+    this.#end = end
+  }
+
+  next(): boolean {
+    this.#at += 1
+    return this.#at < this.#end
+  }
+
+  get offset(): number {
+    return this.#at
+  }
+
+  get position(): number {
+    return Math.min(this.#at, this.#end)
+  }
+
+  get timestamp(): number {
+    return this.#record.timestamp
+  }
+
+  get key(): Buffer | null {
+    return this.#record.key
+  }
+
+  get value(): Buffer | null {
+    return this.#record.value
+  }
+
+  get headers(): RecordHeaders {
+    return this.#record.headers
+  }
+
+  get #record(): LoggedRecord {
+    const record = this.#records[this.#at]
+    if (record === undefined) throw new RangeError(`no record at offset ${String(this.#at)}`)
+    return record
+  }
+}

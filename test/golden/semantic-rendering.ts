@@ -1,0 +1,25 @@
+import { long } from '../../src/serdes/numbers.ts'
+import { NO_HEADERS } from '../../src/model/headers.ts'
+import type { Rendered } from './semantic-case.ts'
+
+/** A key in the form a golden file names. */
+export function renderKey(bytes: Buffer | null, form: string): Rendered {
+  return render(bytes, form, 'key')
+}
+
+/** A value in the form a golden file names. */
+export function renderValue(bytes: Buffer | null, form: string): Rendered {
+  return render(bytes, form, 'value')
+}
+
+function render(bytes: Buffer | null, form: string, side: 'key' | 'value'): Rendered {
+  if (bytes === null) return null
+  switch (form) {
+    case 'string':
+      return bytes.toString('utf8')
+    case 'long':
+      return long.deserialize(bytes, { topic: '', side, headers: NO_HEADERS })
+    default:
+      throw new Error(`no rendering of ${form} is written`)
+  }
+}
