@@ -39,6 +39,7 @@ export class Producer {
   readonly #signal: ProgressSignal
   readonly #lingerAlarm: EarliestAlarm
   #failure: MillraceError | undefined
+  #totals = { records: 0, bytes: 0 }
   #acknowledgedBatches = 0
   #closed = false
   readonly #wake = (): void => {
@@ -174,7 +175,12 @@ export class Producer {
     this.#throwFailure()
     if (this.#acknowledgedBatches > 0) crashPoint('produce:allAnswered')
     // Without transactions an acknowledgement is the end.
-    if (this.#transactions === undefined) this.#restartCounters()
+    if (this.#transactions === undefined) this.#countAsWritten()
+  }
+
+  /** Records and bytes (before compression) written for good since the start: committed, or acknowledged without transactions. */
+  get totals(): { readonly records: number; readonly bytes: number } {
+    return this.#totals
   }
 
   /** What the open transaction has come to; read it after each chunk. */
@@ -220,7 +226,8 @@ export class Producer {
     this.#throwFailure()
     assert(this.#sender.idle && !this.#accumulator.holdsRecords, 'F19 nothing is in flight when a transaction ends')
     const outcome = await this.#inTransactions('commitTransaction').commit(this.#calls.deadline(timeoutMs))
-    this.#restartCounters()
+    if (outcome === 'committed') this.#countAsWritten()
+    else this.#restartCounters()
     return outcome
   }
 
@@ -307,6 +314,12 @@ export class Producer {
   #restartCounters(): void {
     this.#accumulator.resetCounters()
     this.#acknowledgedBatches = 0
+  }
+
+  #countAsWritten(): void {
+    const { records, bytes } = this.#accumulator
+    this.#totals = { records: this.#totals.records + records, bytes: this.#totals.bytes + bytes }
+    this.#restartCounters()
   }
 
   async #progress(deadline: Deadline, what: string): Promise<void> {
