@@ -5,6 +5,7 @@ import { systemClock } from '../../src/engine/system-clock.ts'
 import type { Cluster } from '../../src/kafka/cluster/cluster.ts'
 import type { SecurityOptions } from '../../src/kafka/connection/security-options.ts'
 import { Fetcher } from '../../src/kafka/fetcher/fetcher.ts'
+import { prepareCompression } from '../../src/kafka/records/compression.ts'
 import type { RecordCursor } from '../../src/kafka/records/record-cursor.ts'
 import { TopicPartitionMap } from '../../src/model/topic-partition.ts'
 import { JavaClient, sharedJavaClient } from './java-client.ts'
@@ -83,6 +84,7 @@ export async function readTopicInProcess(
   timeoutMs = 60_000,
   security: SecurityOptions = { protocol: 'PLAINTEXT' },
 ): Promise<ReadRecord[]> {
+  await prepareCompression()
   const { cluster, admin } = await connectCluster(bootstrapServers, { security })
   try {
     const info = await cluster.topic(topic)

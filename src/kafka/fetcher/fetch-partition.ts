@@ -8,6 +8,8 @@ import { nextPartitionState, type PartitionState } from './partition-state.ts'
 export interface FetchedBlock {
   /** Stands before the first record at or past the position fetched from. */
   readonly cursor: RecordCursor
+  /** First offset behind the block, known before its records are read. */
+  readonly endOffset: number
   /** Offset after the last replicated record, when the block was fetched. */
   readonly highWatermark: number
   /** Offset below which every transaction was decided, when the block was fetched. */

@@ -53,7 +53,8 @@ const WARN_EVERY_ATTEMPTS = 10
 /**
  * Prefetches the records of partitions from their leaders: per broker one long poll at a time, at most two blocks per
  * partition held, the next poll sent before a block is processed. Partitions fail one by one and never stop the others.
- * Kafka: `Fetcher`.
+ * One per `Cluster`: two would share a connection per broker and wait behind each other's parked polls. A partition
+ * that joins waits for the end of the poll that is out, which is short while anything happens. Kafka: `Fetcher`.
  */
 export class Fetcher {
   readonly #options: FetcherOptions
