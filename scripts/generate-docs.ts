@@ -3,9 +3,11 @@
  * With `--check` it changes nothing and fails when one is out of date.
  */
 import { readFileSync, writeFileSync } from 'node:fs'
+import { configurationReference } from './generate-config-reference.ts'
 import { errorsReference, metricsReference } from './references.ts'
 
 const REFERENCES: Readonly<Record<string, () => string>> = {
+  'docs/configuration.md': configurationReference,
   'docs/errors.md': errorsReference,
   'docs/metrics.md': metricsReference,
 }

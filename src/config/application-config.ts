@@ -140,6 +140,8 @@ export interface TestConfig {
 
 /** What an application does, as its YAML says. */
 export interface GraphConfig {
+  /** Every name written, also of entries that could not be read; what lacks them is no further mistake. */
+  readonly declared: ReadonlySet<string>
   readonly sources: ReadonlyMap<string, SourceConfig>
   readonly steps: ReadonlyMap<string, StepConfig>
   readonly sinks: ReadonlyMap<string, SinkConfig>

@@ -9,23 +9,22 @@ export class Fields {
   readonly node: MapNode
   /** As messages name it: `step "totals"`. */
   readonly what: string
+  /** Where it was written: the name of the entry, where it has one. */
+  readonly place: Place
   readonly #problems: ProblemList
 
-  constructor(node: MapNode, what: string, problems: ProblemList) {
+  constructor(node: MapNode, what: string, problems: ProblemList, place: Place = node.place) {
     this.node = node
     this.what = what
+    this.place = place
     this.#problems = problems
   }
 
   /** The fields of a node; notes a mistake and gives `undefined` when it is no map. */
-  static of(node: ConfigNode, what: string, problems: ProblemList): Fields | undefined {
-    if (node.kind === 'map') return new Fields(node, what, problems)
+  static of(node: ConfigNode, what: string, problems: ProblemList, place: Place = node.place): Fields | undefined {
+    if (node.kind === 'map') return new Fields(node, what, problems, place)
     if (!isBroken(node)) problems.add(node.place, `${what} is a map of keys and values, not ${kindText(node)}`)
     return undefined
-  }
-
-  get place(): Place {
-    return this.node.place
   }
 
   has(name: string): boolean {
@@ -38,7 +37,7 @@ export class Fields {
 
   /** Place of a key; of the whole map when it is not there. */
   keyPlace(name: string): Place {
-    return this.node.entries.get(name)?.keyPlace ?? this.node.place
+    return this.node.entries.get(name)?.keyPlace ?? this.place
   }
 
   /** Notes every key that is not known, with the nearest one that is. */
@@ -54,7 +53,7 @@ export class Fields {
 
   /** Notes a missing key. */
   require(name: string, hint?: string): void {
-    if (!this.has(name)) this.#problems.add(this.node.place, `${this.what} lacks "${name}"`, hint)
+    if (!this.has(name)) this.#problems.add(this.place, `${this.what} lacks "${name}"`, hint)
   }
 
   /** A text: what was written, `0123` included. */
@@ -128,7 +127,7 @@ export class Fields {
   /** The fields of a nested map. */
   fields(name: string, what = `"${name}" of ${this.what}`): Fields | undefined {
     const node = this.get(name)
-    return node === undefined ? undefined : Fields.of(node, what, this.#problems)
+    return node === undefined ? undefined : Fields.of(node, what, this.#problems, this.keyPlace(name))
   }
 
   #scalar(name: string, wanted: string): ScalarNode | undefined {

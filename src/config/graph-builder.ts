@@ -49,7 +49,10 @@ export function buildGraph(graph: GraphConfig, context: BuildContext, applicatio
     })
     return context.problems.hasMistakes ? undefined : { topology, topicSerdes }
   } catch (error) {
+    const namesReported = context.problems.has('NAME_TAKEN')
     for (const mistake of mistakesOf(error)) {
+      // The graph finds the same name taken again, but not where.
+      if (mistake.code === 'NAME_TAKEN' && namesReported) continue
       context.problems.add(placeOf(mistake, graph), withoutPlace(mistake), mistake.action, mistake.code)
     }
     return undefined

@@ -85,9 +85,12 @@ export function warnUnused(graph: GraphConfig, problems: ProblemList): void {
 
 function checkReference(reference: ScalarNode, graph: GraphConfig, problems: ProblemList): void {
   const { name } = targetOf(reference)
-  if (graph.sources.has(name)) return
   const isSink = graph.sinks.has(name)
-  const nearest = nearestName(name, [...graph.sources.keys(), ...graph.steps.keys()])
+  if (!isSink && graph.declared.has(name)) return
+  const nearest = nearestName(
+    name,
+    [...graph.declared].filter(known => !graph.sinks.has(known)),
+  )
   problems.add(
     reference.place,
     isSink ? `"${name}" is a sink, it cannot be read` : `there is no source or step "${name}"`,

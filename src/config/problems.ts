@@ -42,6 +42,11 @@ export class ProblemList {
     return this.#mistakes.length > 0
   }
 
+  /** Whether a mistake with that code was noted. */
+  has(code: MillraceErrorCode): boolean {
+    return this.#mistakes.some(problem => problem.code === code)
+  }
+
   get warnings(): readonly Problem[] {
     return this.#warnings
   }

@@ -58,7 +58,8 @@ export function readApplication(root: ConfigNode, problems: ProblemList): ReadAp
 }
 
 function readGraph(top: Fields, problems: ProblemList, errors: ErrorPolicies): GraphConfig {
-  const graph = {
+  const graph: GraphConfig = {
+    declared: new Set(['sources', 'steps', 'sinks'].flatMap(block => namesOf(top.get(block)))),
     sources: entriesOf<SourceConfig>(top, 'sources', 'source', problems, (name, fields) =>
       readSource(name, fields, problems, errors),
     ),
@@ -67,6 +68,10 @@ function readGraph(top: Fields, problems: ProblemList, errors: ErrorPolicies): G
   }
   checkNames(graph, problems)
   return graph
+}
+
+function namesOf(node: ConfigNode | undefined): readonly string[] {
+  return node?.kind === 'map' ? [...node.entries.keys()] : []
 }
 
 function entriesOf<T>(
@@ -78,8 +83,8 @@ function entriesOf<T>(
 ): ReadonlyMap<string, T> {
   const entries = new Map<string, T>()
   const fields = top.fields(block, `"${block}"`)
-  for (const [name, { node }] of fields?.node.entries ?? []) {
-    const inner = Fields.of(node, `${what} "${name}"`, problems)
+  for (const [name, { node, keyPlace }] of fields?.node.entries ?? []) {
+    const inner = Fields.of(node, `${what} "${name}"`, problems, keyPlace)
     const entry = inner === undefined ? undefined : read(name, inner)
     if (entry !== undefined) entries.set(name, entry)
   }

@@ -124,7 +124,7 @@ function readAggregate({ fields, problems }: Reading): OperatorConfig | undefine
   inner.checkKnown(['init', 'update', 'subtract', 'merge'])
   inner.require('init', 'the state before the first record, constants')
   inner.require('update', 'an expression of `state` and `value`')
-  if (inner.has('merge')) refuseLater('merge', 'sessions', inner, problems)
+  if (inner.has('merge')) refuseLater('merge', inner, problems)
   const init = inner.get('init')
   const update = expressionOf(inner, 'update', problems)
   if (init === undefined || isBroken(init) || update === undefined) return undefined
@@ -141,9 +141,9 @@ function readJoin({ fields, problems }: Reading): OperatorConfig | undefined {
   if (type === 'outer')
     problems.add(inner.get('type')?.place, `"type" of ${inner.what}: outer joins are not supported yet`)
   for (const name of ['within', 'grace']) {
-    if (inner.has(name)) refuseLater(name, 'joins by time', inner, problems)
+    if (inner.has(name)) refuseLater(name, inner, problems)
   }
-  if (inner.has('on')) refuseLater('on', 'foreign-key and global-table joins', inner, problems)
+  if (inner.has('on')) refuseLater('on', inner, problems)
   const table = scalarOf(inner, 'with', problems)
   const value = expressionOf(inner, 'value', problems)
   if (table === undefined || value === undefined) return undefined

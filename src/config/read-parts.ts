@@ -14,14 +14,15 @@ const REACTIONS: readonly RecordReaction[] = ['stop', 'skip', 'deadLetter']
 export function checkKeys(fields: Fields, vocabulary: Vocabulary, problems: ProblemList): void {
   fields.checkKnown(Object.keys(vocabulary))
   for (const [name, { later, required }] of Object.entries(vocabulary)) {
-    if (later !== undefined && fields.has(name)) refuseLater(name, later, fields, problems)
+    if (later !== undefined && fields.has(name)) refuseLater(name, fields, problems)
     if (required === true) fields.require(name)
   }
 }
 
 /** Notes that something known is not built yet. */
-export function refuseLater(name: string, what: string, fields: Fields, problems: ProblemList): void {
-  problems.add(fields.keyPlace(name), `"${name}" of ${fields.what}: ${what} are not supported yet`)
+export function refuseLater(name: string, fields: Fields, problems: ProblemList, what?: string): void {
+  const because = what === undefined ? '' : `: ${what} are missing`
+  problems.add(fields.keyPlace(name), `"${name}" of ${fields.what} is not supported yet${because}`)
 }
 
 /** Reads a serde: `json`, `string?`, `{ module: ./serdes.js#order }`. */
@@ -83,7 +84,7 @@ export function readStore(fields: Fields, problems: ProblemList): StoreSpecConfi
 
 /** Notes that stores on disk are not built yet. */
 export function refuseLmdb(fields: Fields, name: string, problems: ProblemList): void {
-  if (fields.choice(name, ['memory', 'lmdb']) === 'lmdb') refuseLater(name, 'stores on disk', fields, problems)
+  if (fields.choice(name, ['memory', 'lmdb']) === 'lmdb') refuseLater(name, fields, problems, 'stores on disk')
 }
 
 function readLogging(fields: Fields): StoreSpecConfig['logging'] {

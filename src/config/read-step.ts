@@ -24,7 +24,7 @@ export function readStep(name: string, fields: Fields, problems: ProblemList): S
   fields.checkKnown([...Object.keys(STEP_KEYS), ...OPERATOR_NAMES])
   fields.require('from')
   for (const [key, { later }] of Object.entries(STEP_KEYS)) {
-    if (later !== undefined && fields.has(key)) refuseLater(key, later, fields, problems)
+    if (later !== undefined && fields.has(key)) refuseLater(key, fields, problems)
   }
   const from = fields.texts('from')
   const operator = chooseOperator(fields, problems)
@@ -67,7 +67,7 @@ function chooseOperator(fields: Fields, problems: ProblemList): OperatorConfig |
   }
   const later = OPERATORS[kind]?.later
   if (later !== undefined) {
-    refuseLater(kind, later, fields, problems)
+    refuseLater(kind, fields, problems)
     return undefined
   }
   return readOperator(kind, fields, problems)

@@ -57,7 +57,7 @@ export const SOURCE_KEYS: Vocabulary = {
   },
   as: {
     doc: 'A `stream` of records, or a `table` that keeps the latest value per key.',
-    schema: { enum: ['stream', 'table', 'globalTable'] },
+    schema: { enum: ['stream', 'table'] },
     default: 'stream',
   },
   key: { doc: 'Serde of the key. Left out, the key stays bytes and may be null.', schema: ref('serde') },

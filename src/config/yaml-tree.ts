@@ -23,9 +23,17 @@ export function parseYaml(
   problems: ProblemList,
 ): ConfigNode | undefined {
   const document = parseDocument(file.text, { prettyErrors: false, uniqueKeys: true, strict: true, version: '1.2' })
-  for (const error of document.errors) {
+  // What follows the first syntax error is its echo.
+  const [error] = document.errors
+  if (error !== undefined) {
     const [start, end] = error.pos
-    problems.add({ file, start, end: Math.max(end, start + 1) }, syntaxText(error.message))
+    const place = { file, start, end: Math.max(end, start + 1) }
+    const isReference = file.text.slice(start - 1, start + 1) === '${'
+    problems.add(
+      place,
+      syntaxText(error.message),
+      isReference ? 'inside { } a reference stands in quotes: "${NAME}"' : undefined,
+    )
   }
   for (const warning of document.warnings)
     problems.warn({ file, start: warning.pos[0], end: warning.pos[1] }, warning.message)
