@@ -72,7 +72,7 @@ function takeRecords(
     }
     const cursor = new RecordCursor()
     const aborted = fetched.abortedTransactions ?? []
-    cursor.reset({ topic, partition: number, records, position, aborted, isolation })
+    cursor.reset({ topic, partition: number, records: ownBytes(records), position, aborted, isolation })
     partition.push({ cursor, endOffset: end.nextOffset, highWatermark, lastStableOffset }, end)
     partition.answered()
     return true
@@ -80,4 +80,12 @@ function takeRecords(
     handleThrown(host, partition, error)
     return false
   }
+}
+
+/**
+ * A block is a slice of its answer and keeps all of it alive. A small part of a large answer is copied, so that a
+ * partition nobody takes from does not pin the bytes of all others: what is held stays within four times the blocks.
+ */
+function ownBytes(records: Buffer): Buffer {
+  return records.length * 4 < records.buffer.byteLength ? Buffer.from(records) : records
 }

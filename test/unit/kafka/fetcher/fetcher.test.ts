@@ -141,6 +141,21 @@ describe('the fetcher', () => {
     expect(wanted(harness.cluster.poll)).to.deep.equal(['a-1@0', 'a-0@1'])
   })
 
+  it('does not keep a large answer alive for a small block of it', async () => {
+    const harness = new FetcherHarness()
+    harness.cluster.create('a', [1])
+    await harness.reading([A0])
+    const batch = batchAt(0, 1)
+    const answer = Buffer.alloc(1_000_000)
+    batch.copy(answer)
+    await harness.answer({ partition: 0, records: answer.subarray(0, batch.length) })
+
+    const cursor = harness.fetcher.take(A0)?.cursor
+    cursor?.next()
+    expect(cursor?.value?.toString()).to.equal('v0')
+    expect(cursor?.value?.buffer.byteLength).to.be.lessThan(10_000)
+  })
+
   it('drops an answer to an offset that nobody wants any more', async () => {
     const harness = new FetcherHarness()
     harness.cluster.create('a', [1])
