@@ -1,0 +1,52 @@
+import { expect } from 'chai'
+import { MillraceError } from '../../../src/model/errors.ts'
+import { CurrentRecord } from '../../../src/operators/current-record.ts'
+import { NO_HEADERS } from '../../../src/model/headers.ts'
+import { sink, type PartitionerStep } from '../../../src/operators/sink.ts'
+
+function partitionsSent(partitioner: PartitionerStep, dropped: string[] = []): (number | undefined)[] {
+  const partitions: (number | undefined)[] = []
+  const forward = sink({
+    name: 'out',
+    record: new CurrentRecord(),
+    output: { send: (_topic, partition) => partitions.push(partition), partitionCount: () => 4 },
+    topic: 't',
+    keyBytes: () => null,
+    valueBytes: () => null,
+    partitioner,
+    dropped: reason => dropped.push(reason),
+  })
+  forward('k', 'v', 1, NO_HEADERS)
+  return partitions
+}
+
+describe('a sink with a partitioner', () => {
+  it('sends to the partition chosen, to several, or to the default', () => {
+    expect(partitionsSent(() => 2)).to.deep.equal([2])
+    expect(partitionsSent(() => [0, 3])).to.deep.equal([0, 3])
+    expect(partitionsSent(() => undefined)).to.deep.equal([undefined])
+  })
+
+  it('drops and counts a record that goes to no partition', () => {
+    const dropped: string[] = []
+    expect(partitionsSent(() => [], dropped)).to.deep.equal([])
+    expect(dropped).to.deep.equal(['partitionerNone'])
+  })
+
+  it('tells the partitioner value, key, topic and partition count', () => {
+    let seen: unknown[] = []
+    partitionsSent((...given) => {
+      seen = given
+      return 0
+    })
+    expect(seen).to.deep.equal(['v', 'k', 't', 4])
+  })
+
+  it('refuses a partition that the topic does not have', () => {
+    for (const partition of [4, -1, 1.5, 'one', Number.NaN]) {
+      expect(() => partitionsSent(() => partition), String(partition))
+        .to.throw(MillraceError)
+        .with.property('code', 'PARTITION_OUT_OF_RANGE')
+    }
+  })
+})
