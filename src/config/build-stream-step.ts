@@ -3,6 +3,7 @@ import { RECORD_VARIABLES, type RecordFacts } from '../expressions/scope.ts'
 import { withoutNull } from '../serdes/nullable.ts'
 import { StreamHandle } from '../topology/handles.ts'
 import type { ErasedSupplier } from '../topology/processor-node.ts'
+import { declareReads, readsOf } from '../topology/reads.ts'
 import type { OperatorConfig, StepConfig } from './application-config.ts'
 import { computedKeySerde, computedValueSerde, serdeOf, storeOptions, type BuildContext } from './build-context.ts'
 import type { ExpressionSpec } from './expression-spec.ts'
@@ -83,15 +84,7 @@ export function buildMap(stream: StreamHandle, step: StepConfig, operator: Of<'m
     value: operator.value === undefined ? stream.parts.value : computedValueSerde(operator.value, step, context),
   }
   if (headers === undefined && timestamp === undefined) {
-    const pair = (v: unknown, k: unknown, record: RecordFacts): unknown => [
-      key === undefined ? k : key(v, k, record),
-      value === undefined ? v : value(v, k, record),
-    ]
-    const mapped =
-      key === undefined && value !== undefined
-        ? stream.mapValues(value, { name: step.name })
-        : stream.map(pair, { name: step.name })
-    return { kind: 'stream', handle: mapped.withSerdes(serdes) }
+    return { kind: 'stream', handle: mapKeyAndValue(stream, step.name, key, value).withSerdes(serdes) }
   }
   const supplier: ErasedSupplier = {
     name: step.name,
@@ -113,6 +106,19 @@ export function buildMap(stream: StreamHandle, step: StepConfig, operator: Of<'m
   return { kind: 'stream', handle: processed.withSerdes(serdes) }
 }
 
+/** The cheapest step that does it: what stays as it is travels undecoded. */
+function mapKeyAndValue(
+  stream: StreamHandle,
+  name: string,
+  key: RecordFunction | undefined,
+  value: RecordFunction | undefined,
+): StreamHandle {
+  if (key === undefined) return value === undefined ? stream : stream.mapValues(value, { name })
+  if (value === undefined) return stream.selectKey(key, { name })
+  const pair: RecordFunction = (v, k, record) => [key(v, k, record), value(v, k, record)]
+  return stream.map(readingAs(pair, key, value), { name })
+}
+
 /** Any number of records. */
 export function buildFlatMap(
   stream: StreamHandle,
@@ -132,7 +138,8 @@ export function buildFlatMap(
       context.problems.add(spec.place, 'in a flatMap only "each" can be a module', 'let it return the finished values')
   }
   if (each === undefined) return { kind: 'stream', handle: stream }
-  const many = elements(each, { key, value, keyIsText: step.key === undefined })
+  const parts = { key, value, keyIsText: step.key === undefined }
+  const many = readingAs(elements(each, parts), each, ...[key, value].filter(part => part !== undefined).map(mapper))
   const options = { name: step.name }
   const mapped = operator.key === undefined ? stream.flatMapValues(many, options) : stream.flatMap(many, options)
   const serdes = {
@@ -261,6 +268,11 @@ export function conditionOf(spec: ExpressionSpec, context: BuildContext): Record
       context.compiler.expectType(expression, spec.node.place, 'a condition is true or false', 'bool')
     return condition(expression)
   })
+}
+
+/** Says that a function reads what its parts read. */
+function readingAs<F extends object>(step: F, ...parts: readonly object[]): F {
+  return declareReads(step, ...(['key', 'value'] as const).filter(side => parts.some(part => readsOf(part, side))))
 }
 
 function expectList(spec: ExpressionSpec, expression: Expression, { compiler }: BuildContext): void {

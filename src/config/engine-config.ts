@@ -82,8 +82,8 @@ export interface EngineConfig {
     readonly level: 'debug' | 'info' | 'warn' | 'error' | 'silent'
     readonly format: 'json' | 'pretty' | undefined
   }
-  /** Kafka Streams' properties as given, for the topology. */
-  readonly streamsProperties: StreamsProperties
+  /** Kafka Streams' properties as given, for the topology, and where a source starts that does not say so itself. */
+  readonly streamsProperties: StreamsProperties & { readonly 'auto.offset.reset': 'earliest' | 'latest' | 'none' }
 }
 
 /** Port of Kafka's own default listener. */
@@ -99,9 +99,11 @@ export const HTTP_DEFAULT = { host: '127.0.0.1', port: 8_080 } as const
 export function engineConfigOf(config: MillraceConfig): EngineConfig {
   const problems = new ProblemList()
   const properties = checkedProperties(config, problems)
+  checkOtherBlocks(config, problems)
   const servers = problems.hasMistakes ? [] : parseServers(properties.text('kafka', 'bootstrap.servers'), problems)
   problems.throwIfAny()
   const guarantee = properties.guarantee
+  const consumer = consumerOf(properties)
   const { http } = config
   return Object.freeze({
     applicationId: config.streams['application.id'],
@@ -125,13 +127,23 @@ export function engineConfigOf(config: MillraceConfig): EngineConfig {
     transactionTimeoutMs: properties.number('kafka', 'transaction.timeout.ms'),
     groupInstanceId: properties.optional('group.instance.id'),
     producer: producerOf(properties),
-    consumer: consumerOf(properties),
+    consumer,
     errors: config.errors ?? {},
     storesDefault: config.stores?.default ?? 'memory',
     http: httpOf(http),
     logging: Object.freeze({ level: config.logging?.level ?? 'info', format: config.logging?.format }),
-    streamsProperties: Object.freeze({ ...config.streams }),
+    streamsProperties: Object.freeze({ ...config.streams, 'auto.offset.reset': consumer.offsetReset }),
   })
+}
+
+/** Of the other blocks only what the compiler cannot know; YAML has been checked for it already. */
+function checkOtherBlocks({ errors, stores }: MillraceConfig, problems: ProblemList): void {
+  const policies = [errors?.deserialization, errors?.processing, errors?.production]
+  if (policies.includes('deadLetter') && errors?.deadLetterTopic === undefined) {
+    problems.add(undefined, '"errors" sends dead letters nowhere', 'add deadLetterTopic')
+  }
+  if (stores?.default === 'lmdb')
+    problems.add(undefined, '"default" of "stores" is not supported yet: stores on disk are missing')
 }
 
 /** Address of the HTTP server, its defaults filled in. */

@@ -9,7 +9,7 @@ export interface KafkaProperties {
   /** How to connect. @default 'PLAINTEXT' */
   'security.protocol'?: 'PLAINTEXT' | 'SSL' | 'SASL_PLAINTEXT' | 'SASL_SSL'
   /** How to log in. */
-  'sasl.mechanism'?: 'PLAIN' | 'SCRAM-SHA-256' | 'SCRAM-SHA-512' | 'OAUTHBEARER'
+  'sasl.mechanism'?: 'PLAIN' | 'SCRAM-SHA-256' | 'SCRAM-SHA-512'
   /** Ours, instead of `sasl.jaas.config`. */
   'sasl.username'?: string
   /** Ours, instead of `sasl.jaas.config`; never printed. */

@@ -37,8 +37,10 @@ describe('serdes give back what they wrote', () => {
     fc.assert(
       fc.property(fc.jsonValue(), value => {
         const text = JSON.stringify(value)
-        fc.pre(!text.includes('__proto__') && !/-?\d{16}/.test(text) && !text.includes('-0'))
-        expect(json().deserialize(Buffer.from(text), context)).to.deep.equal(value)
+        fc.pre(!text.includes('__proto__') && !/-?\d{16}/.test(text))
+        // Written as JSON, a negative zero is a zero.
+        const expected: unknown = JSON.parse(text)
+        expect(json().deserialize(Buffer.from(text), context)).to.deep.equal(expected)
       }),
     )
   })

@@ -95,6 +95,15 @@ describe('the configuration of the engine', () => {
       .with.property('code', 'SECRET_UNREADABLE')
   })
 
+  it('hands the reset policy of the consumer on to the topology', () => {
+    const kafka = { ...GIVEN.kafka, 'auto.offset.reset': 'latest' as const }
+    expect(engineConfigOf({ ...GIVEN, kafka }).streamsProperties['auto.offset.reset']).to.equal('latest')
+  })
+
+  it('wants a topic for dead letters', () => {
+    expect(() => engineConfigOf({ ...GIVEN, errors: { processing: 'deadLetter' } })).to.throw('dead letters nowhere')
+  })
+
   it('names every mistake of an object, without lines', () => {
     const wrong = {
       streams: { 'application.id': 'a', 'num.stream.threads': 0 },
