@@ -26,7 +26,10 @@ export async function checkApplication(place: ApplicationPlace, io: CommandIo): 
       [
         'topics',
         async () => {
-          const preparation = topicPreparationOf({ config, plan, clock: systemClock, logger: SILENT_LOGGER }, access)
+          const preparation = topicPreparationOf(
+            { config, plan, clock: systemClock, random: Math.random, logger: SILENT_LOGGER },
+            access,
+          )
           const topics = await planTopics(preparation)
           const missing = topics.filter(({ exists }) => !exists).length
           return `${String(topics.length)} topics, ${String(missing)} to be created\n${topicsTable(topics, 'would be created')}`

@@ -5,6 +5,8 @@ import { graphCommand } from './commands/graph.ts'
 import { initCommand } from './commands/init.ts'
 import { resetCommand } from './commands/reset.ts'
 import { runCommand } from './commands/run.ts'
+import { schemaCommand } from './commands/schema.ts'
+import { testCommand } from './commands/test.ts'
 import { topicsCommand } from './commands/topics.ts'
 import { validateCommand } from './commands/validate.ts'
 
@@ -14,8 +16,10 @@ export const COMMANDS: readonly Command[] = [
   validateCommand,
   checkCommand,
   graphCommand,
+  testCommand,
   topicsCommand,
   resetCommand,
+  schemaCommand,
   initCommand,
   demoCommand,
 ]

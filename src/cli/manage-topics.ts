@@ -20,7 +20,13 @@ export async function manageTopics(
   if (!dryRun) {
     const { plan, config } = application
     // Asked for by name, so the switch that keeps a running application from creating topics does not count.
-    await prepareCluster({ config: { ...config, topicsCreate: true }, plan, clock: systemClock, logger: SILENT_LOGGER })
+    await prepareCluster({
+      config: { ...config, topicsCreate: true },
+      plan,
+      clock: systemClock,
+      random: Math.random,
+      logger: SILENT_LOGGER,
+    })
   }
   return EXIT_CODES.ok
 }
@@ -28,7 +34,9 @@ export async function manageTopics(
 /** Every topic of an application, as the cluster has it or as it would be created. */
 export function plannedTopics({ config, plan }: PlannedApplication): Promise<readonly TopicPlan[]> {
   return withCluster(config, access =>
-    planTopics(topicPreparationOf({ config, plan, clock: systemClock, logger: SILENT_LOGGER }, access)),
+    planTopics(
+      topicPreparationOf({ config, plan, clock: systemClock, random: Math.random, logger: SILENT_LOGGER }, access),
+    ),
   )
 }
 

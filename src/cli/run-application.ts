@@ -13,6 +13,7 @@ export async function runApplication(place: ApplicationPlace, io: CommandIo): Pr
   const instance: StreamsInstance = new StreamsInstance({
     source: applicationSource(place),
     clock: systemClock,
+    random: Math.random,
     version,
     logger: config => service.configured(config, instance),
   })

@@ -64,7 +64,9 @@ export class Service {
 
   async #openHttp(config: EngineConfig, instance: StreamsInstance, logger: Logger): Promise<void> {
     try {
-      this.#http = await this.#listen(config, instance, logger)
+      const server = await this.#listen(config, instance, logger)
+      if (server !== undefined) logger.info({ port: server.port }, 'health and metrics are served')
+      this.#http = server
     } catch (error) {
       this.#httpFailed.reject(asMillraceError(error))
     }

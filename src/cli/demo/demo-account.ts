@@ -34,7 +34,7 @@ export function killLine(
   const open = transactions.filter(({ state }) => state === 'Ongoing').flatMap(({ partitions }) => partitions)
   const phase = inTransaction
     ? `in an open transaction (${String(open.length)} ${open.length === 1 ? 'partition' : 'partitions'})`
-    : `between transactions${transactions.length === 0 ? '' : ` (${[...new Set(transactions.map(({ state }) => state))].join(', ')})`}`
+    : `${transactions.length === 0 ? 'no transaction' : 'between transactions'}${transactions.length === 0 ? '' : ` (${[...new Set(transactions.map(({ state }) => state))].join(', ')})`}`
   return `  ${at}  kill -9 no. ${String(number).padStart(2)}  ${phase.padEnd(42)}  ${recovered}`
 }
 

@@ -7,7 +7,7 @@ import { MillraceError } from '../../../src/model/errors.ts'
 import { CommandCapture } from '../../support/command-capture.ts'
 
 /** Every command of the service (docs/configuration.md); `completion` is the parser's own. */
-const NAMES = ['run', 'validate', 'check', 'graph', 'topics', 'reset', 'init', 'demo']
+const NAMES = ['run', 'validate', 'check', 'graph', 'test', 'topics', 'reset', 'schema', 'init', 'demo']
 
 describe('command line', () => {
   let ran = 0
@@ -77,7 +77,7 @@ describe('command line', () => {
   })
 
   it('wants the file of the application', async () => {
-    for (const name of ['run', 'validate', 'check', 'graph', 'topics', 'reset'])
+    for (const name of ['run', 'validate', 'check', 'graph', 'test', 'topics', 'reset'])
       expect((await run(name)).code).to.equal(2)
     expect((await run('run', 'app.yaml', '--set', 'nothing')).code).to.equal(2)
   })
