@@ -54,7 +54,9 @@ for (const kind of ['tv2', '3.9.1'] as const) {
         const java = await readTopic(kafka().bootstrapServers, topic, isolation)
         // So small that every block begins inside what was left over of a transaction.
         const loop = read({ isolation, partitionMaxBytes: 200 }).add(topic)
-        for (let start = 0; start < end; start += 1) {
+        // The filter has no say in what read_uncommitted sees: one pass is enough.
+        const starts = isolation === 'read_committed' ? end : 1
+        for (let start = 0; start < starts; start += 1) {
           loop.rewind({ topic, partition: 0 }, start)
           await loop.untilPosition(topic, 0, end)
           const expected = java.filter(({ offset }) => offset >= start)
