@@ -7,6 +7,7 @@ import { spokenVersions } from './transaction-versions.ts'
 /** A producer with an id but no transactions: no batch is written twice, but nothing can be taken back. */
 export class IdempotentSession implements ProducerSession {
   readonly #identity: ProducerIdentity
+  readonly provesFirstSequence = false
   // A later version would be a sign of protocol 2 to the broker; without a transaction there is nothing to gain by it.
   readonly produceVersions = spokenVersions(1, 'Produce')
 

@@ -22,6 +22,8 @@ export class PartitionLane {
   retryAtMs = 0
   /** Look-ups of the leader that found none, in a row. */
   leaderMisses = 0
+  /** The broker has acknowledged a batch of the current producer id and epoch. */
+  confirmed = false
   /** Serial number of the transaction that this partition was added to; 0 for none. */
   addedIn = 0
   /** Waits to be added to the transaction. */
@@ -68,5 +70,6 @@ export class PartitionLane {
   /** A new producer epoch counts from 0, or from `sequence` in tests. */
   restartSequence(sequence = 0): void {
     this.#nextSequence = sequence
+    this.confirmed = false
   }
 }

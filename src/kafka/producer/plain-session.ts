@@ -5,6 +5,7 @@ import { spokenVersions } from './transaction-versions.ts'
 export class PlainSession implements ProducerSession {
   readonly state = 'idle'
   readonly stamp = null
+  readonly provesFirstSequence = false
   readonly produceVersions = spokenVersions(1, 'Produce')
 
   admits(): boolean {

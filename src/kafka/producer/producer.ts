@@ -3,7 +3,6 @@ import { crashPoint } from '../../model/crash-point.ts'
 import { asMillraceError, MillraceError, reasonOf } from '../../model/errors.ts'
 import type { RecordHeaders } from '../../model/headers.ts'
 import type { TopicPartitionMap } from '../../model/topic-partition.ts'
-import type { Deadline } from '../cluster/deadline.ts'
 import type { GroupMembership } from '../group-membership.ts'
 import type { OffsetAndMetadata } from '../offset-and-metadata.ts'
 import { Accumulator } from './accumulator.ts'
@@ -44,6 +43,11 @@ export class Producer {
   #closed = false
   readonly #wake = (): void => {
     this.#advance()
+  }
+  readonly #fail = (error: MillraceError): void => {
+    this.#failure ??= error
+    this.#sender.stop()
+    this.#signal.notify()
   }
 
   constructor(options: ProducerOptions) {
@@ -142,7 +146,7 @@ export class Producer {
     this.pump()
     while (this.#accumulator.isFull) {
       this.#throwFailure()
-      await this.#progress(deadline, 'The brokers acknowledged too little to make room in buffer.memory')
+      await this.#signal.nextUntil(deadline, 'The brokers acknowledged too little to make room in buffer.memory')
     }
   }
 
@@ -164,13 +168,12 @@ export class Producer {
    */
   async flush(timeoutMs: number): Promise<void> {
     const deadline = this.#calls.deadline(timeoutMs)
-    const { clock } = this.#options
     this.#throwFailure()
-    this.#accumulator.close(clock.nowMs(), true)
+    this.#accumulator.close(this.#options.clock.nowMs(), true)
     this.#sender.drain()
     while (!this.#sender.idle) {
       this.#throwFailure()
-      await this.#progress(deadline, 'The brokers did not acknowledge all batches')
+      await this.#signal.nextUntil(deadline, 'The brokers did not acknowledge all batches')
     }
     this.#throwFailure()
     if (this.#acknowledgedBatches > 0) crashPoint('produce:allAnswered')
@@ -266,9 +269,8 @@ export class Producer {
   async close(timeoutMs: number): Promise<void> {
     if (this.#closed) return
     this.#closed = true
-    const { state } = this.#session
     try {
-      if (state === 'open' || state === 'aborting') await this.abortTransaction(timeoutMs)
+      if (['open', 'aborting'].includes(this.#session.state)) await this.abortTransaction(timeoutMs)
     } catch (error) {
       const { logger, transactionalId } = this.#options
       logger.warn({ transactionalId, reason: reasonOf(error) }, 'a transaction is left to the broker to abort')
@@ -322,13 +324,6 @@ export class Producer {
     this.#restartCounters()
   }
 
-  async #progress(deadline: Deadline, what: string): Promise<void> {
-    if (deadline.passed) {
-      throw new MillraceError('REQUEST_TIMED_OUT', { what: `${what} within ${String(deadline.totalMs)} ms.` })
-    }
-    await this.#signal.next(deadline.remainingMs)
-  }
-
   #throwFailure(): void {
     if (this.#failure !== undefined) throw this.#failure
     if (this.#closed) throw new MillraceError('NOT_RUNNING', { what: 'The producer is closed.' })
@@ -337,12 +332,6 @@ export class Producer {
   #inTransactions(call: string): TransactionManager {
     if (this.#transactions !== undefined) return this.#transactions
     throw new MillraceError('USAGE', { what: `${call} needs a producer with a transactional id.` })
-  }
-
-  #fail(error: MillraceError): void {
-    this.#failure ??= error
-    this.#sender.stop()
-    this.#signal.notify()
   }
 
   #newTransactions(transactionalId: string): TransactionManager {
@@ -354,9 +343,7 @@ export class Producer {
       identity: this.#identity,
       transactionalId,
       callTimeoutMs: deliveryTimeoutMs,
-      onFailed: error => {
-        this.#fail(error)
-      },
+      onFailed: this.#fail,
       onAdmitted: this.#wake,
     })
   }
@@ -399,14 +386,13 @@ export class Producer {
 
   #judgeFailure(error: MillraceError, batch: OutgoingBatch | undefined, kafkaCode: number): MillraceError {
     this.#session.noteFailure(kafkaCode)
-    const { topic } = error.details
-    if (topic === undefined || batch === undefined || !this.#cutSmaller(topic, batch, kafkaCode)) return error
+    if (batch === undefined || !this.#cutSmaller(error.details.topic, batch, kafkaCode)) return error
     return new MillraceError(error.code, { ...error.details, reaction: 'abort' })
   }
 
   /** A batch that is too large only because of its many records is cut smaller next time; a single record is at fault itself. */
-  #cutSmaller(topic: string, batch: OutgoingBatch, kafkaCode: number): boolean {
-    if (!isTooLarge(kafkaCode) || batch.sealed.count <= 1) return false
+  #cutSmaller(topic: string | undefined, batch: OutgoingBatch, kafkaCode: number): boolean {
+    if (topic === undefined || !isTooLarge(kafkaCode) || batch.sealed.count <= 1) return false
     this.#accumulator.halveBatches(topic)
     return true
   }

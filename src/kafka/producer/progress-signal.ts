@@ -1,4 +1,6 @@
 import type { Clock } from '../../model/clock.ts'
+import { MillraceError } from '../../model/errors.ts'
+import type { Deadline } from '../cluster/deadline.ts'
 
 /** Lets callers wait until something has moved on; they look again and wait again. */
 export class ProgressSignal {
@@ -28,5 +30,17 @@ export class ProgressSignal {
       const timer = this.#clock.after(Math.max(0, timeoutMs), wake)
       this.#waiting.add(wake)
     })
+  }
+
+  /**
+   * As `next`, within a deadline.
+   *
+   * @param what - completes "… within N ms" in the message
+   * @throws MillraceError `REQUEST_TIMED_OUT` when the deadline has passed
+   */
+  nextUntil(deadline: Deadline, what: string): Promise<void> {
+    if (!deadline.passed) return this.next(deadline.remainingMs)
+    const error = new MillraceError('REQUEST_TIMED_OUT', { what: `${what} within ${String(deadline.totalMs)} ms.` })
+    return Promise.reject(error)
   }
 }

@@ -218,7 +218,9 @@ export class Sender {
       return undefined
     }
     if (lane.recovering) return lane.outstanding > 0 ? undefined : lane.sent[0]
-    return lane.sent.length < this.#options.maxInFlightPerPartition ? lane.pending[0] : undefined
+    const { gate, maxInFlightPerPartition } = this.#options
+    const inFlightMax = lane.confirmed || gate.provesFirstSequence ? maxInFlightPerPartition : 1
+    return lane.sent.length < inFlightMax ? lane.pending[0] : undefined
   }
 
   #firstSend(lane: PartitionLane, batch: OutgoingBatch): void {
@@ -307,6 +309,7 @@ export class Sender {
     switch (verdict.type) {
       case 'acknowledged':
         lane.remove(batch)
+        lane.confirmed = true
         listener.acknowledged(batch)
         return
       case 'again':

@@ -105,6 +105,10 @@ export class TransactionManager implements ProducerSession {
     return this.#options.identity.stamp
   }
 
+  get provesFirstSequence(): boolean {
+    return this.#options.identity.protocol === 2
+  }
+
   get produceVersions(): SpokenVersions {
     return spokenVersions(this.#options.identity.protocol, 'Produce')
   }

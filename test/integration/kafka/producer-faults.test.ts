@@ -4,7 +4,7 @@ import { TRANSACTION_BROKERS, uniqueName, useBroker } from '../../support/broker
 import { KafkaProxy } from '../../support/kafka-proxy.ts'
 import { committedOffsets } from '../../support/kafka-reader.ts'
 import { GroupLoop } from './group-loop.ts'
-import { failureOf, ProducerRoom, valuesOf } from './producer-room.ts'
+import { answered, failureOf, ProducerRoom, valuesOf } from './producer-room.ts'
 
 const TIMEOUT_MS = 20_000
 /** Longer than any answer of a healthy broker here takes, short enough to be waited for. */
@@ -141,38 +141,21 @@ for (const kind of TRANSACTION_BROKERS) {
       it(`recovers in order when the first of several batches is answered ${name}`, async () => {
         const producer = await aProducer({ batchSizeBytes: 2_048 })
         await room.commit(producer, ['before'])
-        const rule = proxy.rule({
-          api: 'Produce',
-          direction: 'request',
-          times: 1,
-          action: {
-            type: 'answer',
-            body: ({ request }) => ({
-              throttleTimeMs: 0,
-              nodeEndpoints: [],
-              responses: request.topicData.map(({ name: topic = '', partitionData }) => ({
-                name: topic,
-                topicId: Buffer.alloc(16),
-                partitionResponses: partitionData.map(({ index }) => ({
-                  index,
-                  errorCode: code,
-                  baseOffset: -1,
-                  logAppendTimeMs: -1,
-                  logStartOffset: -1,
-                  recordErrors: [],
-                  errorMessage: null,
-                  currentLeader: { leaderId: -1, leaderEpoch: -1 },
-                })),
-              })),
-            }),
-          },
-        })
+        const rule = proxy.rule({ api: 'Produce', direction: 'request', times: 1, action: answered(code) })
         const values = valuesOf(500, 'v', 40)
         await room.commit(producer, values)
         expect(rule.fired).to.have.lengthOf(1)
         expect(await room.written()).to.deep.equal(['before', ...values])
       })
     }
+
+    it('does not let the second batch take the place of the very first one, when only that one comes back', async () => {
+      const producer = await aProducer({ batchSizeBytes: 2_048 })
+      proxy.rule({ api: 'Produce', direction: 'request', times: 1, action: answered(6) })
+      const values = valuesOf(500, 'v', 40)
+      await room.commit(producer, values)
+      expect(await room.written()).to.deep.equal(values)
+    })
 
     it('keeps a late Produce of an aborted transaction out of the next one (F19)', async () => {
       const producer = await aProducer()

@@ -7,6 +7,7 @@ import { NO_HEADERS } from '../../../src/model/headers.ts'
 import { SILENT_LOGGER } from '../../../src/model/logger.ts'
 import { MillraceError } from '../../../src/model/errors.ts'
 import { uniqueName } from '../../support/broker.ts'
+import type { ProxyAction } from '../../support/kafka-proxy.ts'
 import { type ReadRecord, readTopic, readTopicInProcess } from '../../support/kafka-reader.ts'
 
 const TIMEOUT_MS = 20_000
@@ -160,4 +161,29 @@ export async function failureOf(promise: Promise<unknown>): Promise<MillraceErro
     throw error
   }
   throw new Error('nothing was thrown')
+}
+
+/** Answers a Produce request with one error code for all its partitions; the broker never sees it. */
+export function answered(errorCode: number): ProxyAction<'Produce'> {
+  return {
+    type: 'answer',
+    body: ({ request }) => ({
+      throttleTimeMs: 0,
+      nodeEndpoints: [],
+      responses: request.topicData.map(({ name = '', partitionData }) => ({
+        name,
+        topicId: Buffer.alloc(16),
+        partitionResponses: partitionData.map(({ index }) => ({
+          index,
+          errorCode,
+          baseOffset: -1,
+          logAppendTimeMs: -1,
+          logStartOffset: -1,
+          recordErrors: [],
+          errorMessage: null,
+          currentLeader: { leaderId: -1, leaderEpoch: -1 },
+        })),
+      })),
+    }),
+  }
 }

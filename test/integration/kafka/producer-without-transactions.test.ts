@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { type BrokerKind, useBroker } from '../../support/broker.ts'
 import { KafkaProxy } from '../../support/kafka-proxy.ts'
-import { failureOf, ProducerRoom, valuesOf } from './producer-room.ts'
+import { answered, failureOf, ProducerRoom, valuesOf } from './producer-room.ts'
 
 const TIMEOUT_MS = 20_000
 const BROKERS: readonly BrokerKind[] = ['tv2', '3.9.1']
@@ -39,6 +39,15 @@ for (const kind of BROKERS) {
       proxy.rule({ api: 'Produce', direction: 'response', action: { type: 'reset' }, nth: 2 })
       proxy.rule({ api: 'Produce', direction: 'request', action: { type: 'reset' }, nth: 9 })
       const values = valuesOf(2_000, 'v', 40)
+      room.append(producer, values)
+      await producer.flush(TIMEOUT_MS)
+      expect(await room.written()).to.deep.equal(values)
+    })
+
+    it('does not let the second batch take the place of the very first one, when only that one comes back', async () => {
+      const producer = await room.producer({ ...IDEMPOTENT, batchSizeBytes: 2_048 }, proxy.bootstrapServers)
+      proxy.rule({ api: 'Produce', direction: 'request', times: 1, action: answered(6) })
+      const values = valuesOf(500, 'v', 40)
       room.append(producer, values)
       await producer.flush(TIMEOUT_MS)
       expect(await room.written()).to.deep.equal(values)
