@@ -1,0 +1,146 @@
+import { createHash } from 'node:crypto'
+import { z } from 'zod'
+import { MillraceError } from '../model/errors.ts'
+import { TopicPartitionMap, type TopicPartition } from '../model/topic-partition.ts'
+import type { AssignmentRound, GroupAssignment } from '../kafka/group/group-member.ts'
+import { assignSticky, type AssignableUnit } from '../kafka/group/sticky-assignor.ts'
+import type { ApplicationPlan } from '../topology/plan.ts'
+import { taskId } from './task-registry.ts'
+
+/** Version of both user-data forms; a reader refuses what it does not know. */
+const USER_DATA_VERSION = 1
+
+/** What a member tells the leader beside its topics. */
+export interface SubscriptionData {
+  readonly version: number
+  /** Identity of the process, for the logs of the leader. */
+  readonly processId: string
+  /**
+   * Counts the joins of this life from a random start. After a static restart the broker hands out the old assignment
+   * unless the subscription's bytes differ (protocol-groups: static membership), so every join has bytes of its own.
+   */
+  readonly join: number
+}
+
+/** What the leader tells a member beside its partitions. */
+export interface AssignmentData {
+  readonly version: number
+  /** Fingerprint of the plan the assignment was made from; another one than the member's own asks for a new round. */
+  readonly plan: string
+  /** Partitions that the member claimed and a member of a later generation owns: abort, do not commit. */
+  readonly lost: readonly (readonly [topic: string, partition: number])[]
+}
+
+export function encodeUserData(data: SubscriptionData | AssignmentData): Buffer {
+  return Buffer.from(JSON.stringify(data))
+}
+
+/** Reads the leader's words. @throws MillraceError `STATE_VERSION_UNKNOWN` when a later version of millrace leads the group */
+export function decodeAssignmentData(userData: Buffer | null): AssignmentData | undefined {
+  if (userData === null || userData.length === 0) return undefined
+  const data = ASSIGNMENT_DATA.safeParse(jsonOf(userData)).data
+  if (data?.version !== USER_DATA_VERSION) {
+    throw new MillraceError('STATE_VERSION_UNKNOWN', {
+      what: `The leader of the group speaks version ${String(data?.version)} of the assignment, this process version ${String(USER_DATA_VERSION)}.`,
+      action: 'Finish the rolling upgrade: all replicas must run versions of millrace that understand each other.',
+    })
+  }
+  return data
+}
+
+/** Fields that a later version adds are ignored, as long as the version stays. */
+const ASSIGNMENT_DATA: z.ZodType<AssignmentData> = z.object({
+  version: z.number(),
+  plan: z.string(),
+  lost: z.array(z.tuple([z.string(), z.number()])),
+})
+
+function jsonOf(bytes: Buffer): unknown {
+  try {
+    return JSON.parse(bytes.toString('utf8'))
+  } catch {
+    // Another application's assignor: no version of ours.
+    return undefined
+  }
+}
+
+export function subscriptionData(processId: string, join: number): Buffer {
+  return encodeUserData({ version: USER_DATA_VERSION, processId, join })
+}
+
+/** The partition counts of the source topics that tasks are numbered by. */
+export type PartitionCounts = ReadonlyMap<string, number>
+
+/** Changes when the source topics or their partition counts change. */
+export function planFingerprint(plan: ApplicationPlan, counts: PartitionCounts): string {
+  const lines = plan.subtopologies.flatMap(({ id, sources }) =>
+    sources.flatMap(source => source.topics.map(topic => `${String(id)} ${topic} ${String(counts.get(topic) ?? 0)}`)),
+  )
+  return createHash('sha256').update(lines.toSorted().join('\n')).digest('hex').slice(0, 16)
+}
+
+/** One unit per task: the partitions that must be read together. */
+export function unitsOf(plan: ApplicationPlan, counts: PartitionCounts): readonly AssignableUnit[] {
+  return plan.subtopologies.flatMap(({ id, sources }) => {
+    const topics = sources.flatMap(source => source.topics)
+    const tasks = Math.max(0, ...topics.map(topic => counts.get(topic) ?? 0))
+    return Array.from({ length: tasks }, (_, partition) => ({
+      id: taskId(id, partition),
+      group: id,
+      partitions: topics.filter(topic => partition < (counts.get(topic) ?? 0)).map(topic => ({ topic, partition })),
+    }))
+  })
+}
+
+/** What the leader does with a round: sticky, balanced per subtopology, cooperative. */
+export function assignRound(
+  plan: ApplicationPlan,
+  counts: PartitionCounts,
+  round: AssignmentRound,
+): ReadonlyMap<string, GroupAssignment> {
+  const members = round.members.map(({ memberId, groupInstanceId, subscription }) => ({
+    memberId,
+    groupInstanceId,
+    owned: subscription.ownedPartitions,
+    generationId: subscription.generationId,
+    capacity: 1,
+  }))
+  const assigned = assignSticky({ members, units: unitsOf(plan, counts) })
+  const lost = lostClaims(members)
+  const fingerprint = planFingerprint(plan, counts)
+  return new Map(
+    members.map(({ memberId }) => [
+      memberId,
+      {
+        partitions: (assigned.get(memberId) ?? []).flatMap(unit => unit.partitions),
+        userData: encodeUserData({
+          version: USER_DATA_VERSION,
+          plan: fingerprint,
+          lost: (lost.get(memberId) ?? []).map(({ topic, partition }) => [topic, partition] as const),
+        }),
+      },
+    ]),
+  )
+}
+
+interface Claimant {
+  readonly memberId: string
+  readonly owned: readonly TopicPartition[]
+  readonly generationId: number
+}
+
+/**
+ * Of two members that claim a partition the one with the later generation owns it (KIP-792); the other one's claim is
+ * lost. In a tie nobody can be believed: both lose it, and the assignor gives it to neither in this round.
+ */
+function lostClaims(members: readonly Claimant[]): ReadonlyMap<string, readonly TopicPartition[]> {
+  const claimants = new TopicPartitionMap<Claimant[]>()
+  for (const member of members) {
+    for (const partition of member.owned) claimants.set(partition, [...(claimants.get(partition) ?? []), member])
+  }
+  const keeps = (member: Claimant, partition: TopicPartition): boolean =>
+    (claimants.get(partition) ?? []).every(other => other === member || other.generationId < member.generationId)
+  return new Map(
+    members.map(member => [member.memberId, member.owned.filter(partition => !keeps(member, partition))] as const),
+  )
+}

@@ -1,0 +1,85 @@
+import type { Clock, Random } from '../model/clock.ts'
+import { MillraceError } from '../model/errors.ts'
+import type { Logger } from '../model/logger.ts'
+import type { EngineConfig } from '../config/engine-config.ts'
+import { Admin } from '../kafka/admin/admin.ts'
+import { Cluster } from '../kafka/cluster/cluster.ts'
+import type { ApplicationPlan } from '../topology/plan.ts'
+import { prepareTopics, type PreparedTopics, type TopicPreparationOptions } from './topic-preparation.ts'
+
+export interface ClusterPreparationOptions {
+  readonly config: EngineConfig
+  readonly plan: ApplicationPlan
+  readonly clock: Clock
+  readonly random: Random
+  readonly logger: Logger
+}
+
+/**
+ * Everything that must hold of the cluster before the first thread starts: reach, versions, bounds, topics.
+ *
+ * @throws MillraceError naming what does not hold
+ */
+export async function prepareCluster(options: ClusterPreparationOptions): Promise<PreparedTopics> {
+  const { config, logger, clock, random } = options
+  const cluster = new Cluster({
+    bootstrapServers: config.bootstrapServers,
+    clientId: `${config.clientId}-start`,
+    security: config.security,
+    clock,
+    random,
+    logger,
+    requestTimeoutMs: config.requestTimeoutMs,
+    connectTimeoutMs: config.connectTimeoutMs,
+    retryBackoffMs: config.retryBackoffMs,
+    metadataMaxAgeMs: config.metadataMaxAgeMs,
+  })
+  try {
+    await cluster.connect(config.startupTimeoutMs)
+    const admin = new Admin(cluster, { clock })
+    await assertTransactionTimeout(admin, config)
+    return await prepareTopics(topicPreparationOf(options, { cluster, admin }))
+  } finally {
+    await cluster.close()
+  }
+}
+
+/** What topic preparation needs, from the configuration. */
+export function topicPreparationOf(
+  { config, plan, logger }: ClusterPreparationOptions,
+  { cluster, admin }: { readonly cluster: Cluster; readonly admin: Admin },
+): TopicPreparationOptions {
+  return {
+    cluster,
+    admin,
+    logger,
+    plan,
+    deadLetterTopics: deadLetterTopicsOf(config, plan),
+    create: config.topicsCreate,
+    replicationFactor: config.replicationFactor,
+    topicConfigs: config.topicConfigs,
+    timeoutMs: config.requestTimeoutMs,
+  }
+}
+
+function deadLetterTopicsOf(config: EngineConfig, plan: ApplicationPlan): readonly string[] {
+  const perSource = plan.subtopologies.flatMap(subtopology =>
+    subtopology.sources.map(source => source.errors?.deadLetterTopic),
+  )
+  return [config.errors.deadLetterTopic, ...perSource].filter(topic => topic !== undefined)
+}
+
+/** The broker would refuse InitProducerId with a code that names neither value. */
+async function assertTransactionTimeout(admin: Admin, config: EngineConfig): Promise<void> {
+  if (config.guarantee !== 'exactly_once_v2') return
+  const broker = await admin.describeBrokerConfig().catch((error: unknown) => {
+    if (error instanceof MillraceError && error.code === 'NOT_AUTHORIZED') return undefined
+    throw error
+  })
+  const maxMs = Number(broker?.get('transaction.max.timeout.ms') ?? Number.POSITIVE_INFINITY)
+  if (config.transactionTimeoutMs <= maxMs) return
+  throw new MillraceError('CONFIG_CONFLICT', {
+    what: `transaction.timeout.ms is ${String(config.transactionTimeoutMs)}, and the broker allows at most ${String(maxMs)} (transaction.max.timeout.ms).`,
+    action: 'Lower transaction.timeout.ms, or raise transaction.max.timeout.ms on the brokers.',
+  })
+}

@@ -1,0 +1,193 @@
+import type { Clock } from '../model/clock.ts'
+import { sleep } from '../model/clock.ts'
+import { crashPoint } from '../model/crash-point.ts'
+import type { MillraceErrorCode } from '../model/error-table.ts'
+import { MillraceError } from '../model/errors.ts'
+import type { Logger } from '../model/logger.ts'
+import { assert } from '../model/assert.ts'
+import type { TopicPartitionMap } from '../model/topic-partition.ts'
+import type { GroupMember } from '../kafka/group/group-member.ts'
+import type { GroupOffsets } from '../kafka/group/group-offsets.ts'
+import type { GroupMembership } from '../kafka/group-membership.ts'
+import type { OffsetAndMetadata } from '../kafka/offset-and-metadata.ts'
+import type { Producer } from '../kafka/producer/producer.ts'
+import type { ActiveTask } from './active-task.ts'
+import type { AssignmentClaims } from './assignment-claims.ts'
+import { offsetsToCommit, readProgress } from './commit-offsets.ts'
+import type { CommitOutcome } from './commit-strategy.ts'
+
+/** What a commit cycle works on; all of one stream thread. */
+export interface CommitParts {
+  readonly applicationId: string
+  readonly clock: Clock
+  readonly producer: Producer
+  readonly member: GroupMember
+  readonly offsets: GroupOffsets
+  readonly claims: AssignmentClaims
+  readonly logger: Logger
+  /** Whether the thread is to stop: whatever is unknown then is left to the next start. */
+  readonly stopRequested: () => boolean
+  /** Longest wait for each of the steps. */
+  readonly stepTimeoutMs: number
+  /** The running tasks. */
+  readonly tasks: () => readonly ActiveTask[]
+  /** A number unique to the next transaction. */
+  readonly nextTransaction: () => number
+  /** Epoch of the claims when the first uncommitted work began; `undefined` while there is none. */
+  readonly workEpoch: () => number | undefined
+}
+
+/**
+ * Makes one commit interval visible, or none of it (I3). The order of the steps is the guarantee; each says what breaks
+ * without it. Step 1, that a commit is due, is the loop's (commit-schedule.ts).
+ *
+ * @throws MillraceError whose reaction says what must happen next; nothing is visible then, or its outcome was read back
+ */
+export async function runCommitCycle(parts: CommitParts): Promise<CommitOutcome> {
+  const { producer, claims, stepTimeoutMs } = parts
+  const tasks = parts.tasks()
+
+  // 2. Emissions and changelog records that the interval still owes, into batches.
+  for (const task of tasks) task.task.flush()
+
+  // 3. All of it acknowledged. A Produce still in flight at EndTxn would join the next transaction (I9, F19).
+  await producer.flush(stepTimeoutMs)
+
+  const transaction = parts.nextTransaction()
+  const owing = tasks.filter(task => task.owesCommit)
+  const offsets = offsetsToCommit(owing, transaction)
+  if (offsets.size === 0) {
+    assert(!producer.transaction.ongoing, 'I5 fencing', { reason: 'a transaction without an offset commit' })
+    return 'nothing'
+  }
+
+  // 4. Offsets after all acknowledgements, on behalf of this generation: the group fences a zombie here (I5).
+  const workEpoch = parts.workEpoch()
+  assert(workEpoch === undefined || workEpoch === claims.epoch, 'I5 fencing', { workEpoch, epoch: claims.epoch })
+  claims.assertClaimed(offsets.keys())
+  await sendOffsets(parts, offsets)
+
+  // 5. The moment of durability is the broker's answer. Without one the group's metadata decides, never a guess (I10).
+  const positions = new Map(owing.map(task => [task, positionsOf(task, offsets)] as const))
+  const answer = await producer.commitTransaction(stepTimeoutMs)
+  if (answer === 'unknown' && (await resolveUnknown(parts, { owing, offsets, transaction })) === 'aborted') {
+    throw new MillraceError('TRANSACTION_ABORTED', {
+      what: 'EndTxn got no answer, and the group shows that it did not commit.',
+    })
+  }
+  crashPoint('commit:beforeApply')
+
+  // 6. Only now do stores and positions follow: a store is never ahead of Kafka (I11).
+  for (const task of owing) {
+    const positionOf = positions.get(task)
+    assert(positionOf !== undefined, 'I2 tiling', { task: task.id })
+    task.committed(positionOf, transaction)
+  }
+  crashPoint('commit:applied')
+  return 'committed'
+}
+
+/** Positions as they were sent: what the broker acknowledged, whatever has been read meanwhile. */
+function positionsOf(task: ActiveTask, offsets: TopicPartitionMap<OffsetAndMetadata>): ActiveTask['positionOf'] {
+  return input => {
+    const sent = offsets.get(input.topicPartition)
+    assert(sent !== undefined, 'I2 tiling', { task: task.id, topic: input.topicPartition.topic })
+    return sent.offset
+  }
+}
+
+/** Step 4, again with the new generation where our own JoinGroup was answered meanwhile (architecture.md section 7, step 2). */
+async function sendOffsets(parts: CommitParts, offsets: TopicPartitionMap<OffsetAndMetadata>): Promise<void> {
+  let membership = parts.member.membership
+  if (membership === undefined)
+    throw new MillraceError('MEMBERSHIP_LOST', { what: 'The thread is not a member of the group.' })
+  while ((await parts.producer.sendOffsets(parts.applicationId, membership, offsets, parts.stepTimeoutMs)) !== 'done') {
+    membership = await generationAfter(parts, membership)
+  }
+}
+
+/** Waits for the JoinGroup answer that made `refused` an old generation. */
+async function generationAfter(parts: CommitParts, refused: GroupMembership): Promise<GroupMembership> {
+  const deadlineMs = parts.clock.nowMs() + parts.stepTimeoutMs
+  for (;;) {
+    const membership = parts.member.membership
+    if (membership === undefined) break
+    if (membership.generationId !== refused.generationId && membership.memberId === refused.memberId) return membership
+    if (!parts.member.joinOutstanding || parts.clock.nowMs() > deadlineMs) break
+    await sleep(parts.clock, GENERATION_POLL_MS)
+  }
+  throw new MillraceError('MEMBERSHIP_LOST', {
+    what: `The group refused generation ${String(refused.generationId)} and has given this member no other.`,
+  })
+}
+
+/** The answer is under way when this is called; a look every few milliseconds costs nothing. */
+const GENERATION_POLL_MS = 2
+
+interface Unknown {
+  readonly owing: readonly ActiveTask[]
+  readonly offsets: TopicPartitionMap<OffsetAndMetadata>
+  readonly transaction: number
+}
+
+/**
+ * Reads back what became of an EndTxn without an answer, however long that takes: until it is known, nothing may be
+ * aborted and nothing begun (I10).
+ */
+async function resolveUnknown(parts: CommitParts, commit: Unknown): Promise<'committed' | 'aborted'> {
+  for (let backOffMs = RESOLVE_BACKOFF_MS_MIN; ; backOffMs = Math.min(backOffMs * 2, RESOLVE_BACKOFF_MS_MAX)) {
+    try {
+      return await readOutcome(parts, commit)
+    } catch (error) {
+      if (!(error instanceof MillraceError) || !UNANSWERED.has(error.code) || parts.stopRequested()) throw error
+      parts.logger.warn(
+        { code: error.code, err: error.message },
+        'the outcome of a commit is still unknown; asking again',
+      )
+      await sleep(parts.clock, backOffMs)
+    }
+  }
+}
+
+const RESOLVE_BACKOFF_MS_MIN = 100
+const RESOLVE_BACKOFF_MS_MAX = 2_000
+/** Failures that say nothing about the commit. */
+const UNANSWERED: ReadonlySet<MillraceErrorCode> = new Set<MillraceErrorCode>([
+  'REQUEST_TIMED_OUT',
+  'CONNECTION_LOST',
+  'BROKER_UNREACHABLE',
+  'KAFKA_ERROR',
+])
+
+/**
+ * InitProducerId first: it fences the late request, so that the answer cannot change afterwards. Then only the committed
+ * metadata decides.
+ */
+async function readOutcome(
+  parts: CommitParts,
+  { owing, offsets, transaction }: Unknown,
+): Promise<'committed' | 'aborted'> {
+  if ((await parts.producer.refence(parts.stepTimeoutMs)) === 'fenced') {
+    throw new MillraceError('PRODUCER_FENCED', {
+      what: 'Another owner of the transactional id appeared while a commit had no answer.',
+    })
+  }
+  const stable = await parts.offsets.fetch([...offsets.keys()], parts.stepTimeoutMs)
+  const seen = new Set<'committed' | 'aborted' | 'foreign'>()
+  for (const task of owing) {
+    for (const input of task.inputs) {
+      const now = stable.get(input.topicPartition)
+      const transactionNow = now === undefined ? undefined : readProgress(now).transaction
+      if (transactionNow === transaction) seen.add('committed')
+      else
+        seen.add(
+          transactionNow === input.committedTransaction && now?.offset === input.committed ? 'aborted' : 'foreign',
+        )
+    }
+  }
+  const [only] = seen
+  if (seen.size === 1 && only !== undefined && only !== 'foreign') return only
+  throw new MillraceError('MEMBERSHIP_LOST', {
+    what: 'A commit had no answer, and the group holds offsets of neither this transaction nor the one before.',
+  })
+}

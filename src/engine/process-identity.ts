@@ -1,0 +1,117 @@
+import { randomUUID } from 'node:crypto'
+import { mkdir, open, readFile, rename, rm, writeFile, type FileHandle } from 'node:fs/promises'
+import { join } from 'node:path'
+import { MillraceError } from '../model/errors.ts'
+
+/** Directory of one application below `state.dir`; 0700, its files 0600, because state is a plain copy of topics. */
+export function applicationStateDir(stateDir: string, applicationId: string): string {
+  return join(stateDir, applicationId.replaceAll(/[^\w.-]/g, '_'))
+}
+
+/** Who this process is across restarts, and the lock that no second process is. */
+export interface ProcessIdentity {
+  /** Kept in `state.dir`; instance and transactional ids are made from it, so both live and die together. */
+  readonly processId: string
+  release(): Promise<void>
+}
+
+/**
+ * Takes the state directory: reads or creates the process id and holds a lock for the life of the process. A lock left
+ * by a killed process is taken over at once.
+ *
+ * @throws MillraceError `STORE_LOCKED` when a live process holds the directory
+ */
+export async function takeProcessIdentity(stateDir: string, applicationId: string): Promise<ProcessIdentity> {
+  const directory = applicationStateDir(stateDir, applicationId)
+  await mkdir(directory, { recursive: true, mode: 0o700 })
+  const lockFile = join(directory, 'lock')
+  const lock = await takeLock(lockFile, directory)
+  try {
+    const processId = await readOrCreateId(join(directory, 'process-id'))
+    return {
+      processId,
+      release: async () => {
+        await lock.close()
+        await rm(lockFile, { force: true })
+      },
+    }
+  } catch (error) {
+    await lock.close()
+    throw error
+  }
+}
+
+/**
+ * The lock is a file with the owner's pid and its start time: a pid alone may be reused, above all in a container where
+ * every process is number 1.
+ */
+async function takeLock(lockFile: string, directory: string): Promise<FileHandle> {
+  const own = `${String(process.pid)} ${(await startTimeOf(process.pid)) ?? ''}`
+  for (let attempt = 0; attempt < LOCK_ATTEMPTS; attempt += 1) {
+    try {
+      const handle = await open(lockFile, 'wx', 0o600)
+      await handle.writeFile(own)
+      return handle
+    } catch (error) {
+      if (systemCode(error) !== 'EEXIST') throw unusable(directory, error)
+    }
+    const holder = await readFile(lockFile, 'utf8').catch(() => '')
+    if (holder !== own && (await isAlive(holder))) {
+      throw new MillraceError('STORE_LOCKED', {
+        what: `Process ${holder.split(' ')[0] ?? ''} uses the state directory ${directory}.`,
+      })
+    }
+    // Moved aside before it is removed: of two starters that both see a dead holder only one succeeds in the rename.
+    const stale = `${lockFile}.${randomUUID()}`
+    await rename(lockFile, stale).then(
+      () => rm(stale, { force: true }),
+      () => undefined,
+    )
+  }
+  throw new MillraceError('STORE_LOCKED', {
+    what: `The lock of the state directory ${directory} changes hands all the time.`,
+  })
+}
+
+const LOCK_ATTEMPTS = 10
+
+async function isAlive(holder: string): Promise<boolean> {
+  const [pidText, startTime] = holder.split(' ')
+  const pid = Number(pidText)
+  if (!Number.isInteger(pid) || pid <= 0) return false
+  try {
+    process.kill(pid, 0)
+  } catch (error) {
+    return systemCode(error) === 'EPERM'
+  }
+  const now = await startTimeOf(pid)
+  return now === undefined || startTime === undefined || startTime === '' || now === startTime
+}
+
+/** Start time of a process in clock ticks since boot, where the system tells it (Linux). */
+async function startTimeOf(pid: number): Promise<string | undefined> {
+  const stat = await readFile(`/proc/${String(pid)}/stat`, 'utf8').catch(() => undefined)
+  // The name in parentheses may hold spaces; the start time is the 20th field behind it.
+  return stat?.slice(stat.lastIndexOf(')') + 2).split(' ')[19]
+}
+
+async function readOrCreateId(file: string): Promise<string> {
+  const existing = await readFile(file, 'utf8').catch(() => undefined)
+  if (existing !== undefined && /^[0-9a-f-]{36}$/.test(existing.trim())) return existing.trim()
+  const created = randomUUID()
+  await writeFile(`${file}.new`, `${created}\n`, { mode: 0o600 })
+  await rename(`${file}.new`, file)
+  return created
+}
+
+function systemCode(error: unknown): unknown {
+  return error instanceof Error && 'code' in error ? error.code : undefined
+}
+
+function unusable(directory: string, cause: unknown): MillraceError {
+  return new MillraceError('CONFIG_INVALID', {
+    cause,
+    what: `The state directory ${directory} cannot be used: ${cause instanceof Error ? cause.message : String(cause)}.`,
+    action: 'Make `state.dir` a writable directory: the process id kept there lets a restart take its place at once.',
+  })
+}

@@ -1,0 +1,171 @@
+import type { Logger } from '../model/logger.ts'
+import { MillraceError } from '../model/errors.ts'
+import { unreachable } from '../model/assert.ts'
+import {
+  formatTopicPartition,
+  sameTopicPartition,
+  TopicPartitionMap,
+  type TopicPartition,
+} from '../model/topic-partition.ts'
+import type { GroupEvent, GroupMember } from '../kafka/group/group-member.ts'
+import type { ActiveTask } from './active-task.ts'
+import { decodeAssignmentData, subscriptionData } from './assignment.ts'
+import type { AssignmentClaims } from './assignment-claims.ts'
+import type { TaskRegistry } from './task-registry.ts'
+
+export interface RebalancerOptions {
+  readonly member: GroupMember
+  readonly registry: TaskRegistry
+  readonly claims: AssignmentClaims
+  readonly logger: Logger
+  readonly processId: string
+  /** Random start of the join counter, so that no two lives of a member send the same subscription bytes. */
+  readonly firstJoin: number
+  /** Fingerprint of the plan as this process sees it. */
+  readonly fingerprint: () => Promise<string>
+  /** Commits the open transaction; throws what the commit throws. */
+  readonly commit: () => Promise<void>
+  /** Aborts the open transaction and rewinds all tasks. */
+  readonly abort: (cause: MillraceError) => Promise<void>
+  readonly open: (tasks: readonly ActiveTask[]) => void
+  readonly close: (task: ActiveTask) => void
+  /** An assignment was applied. */
+  readonly onRebalance: () => void
+}
+
+/**
+ * Applies what the group says, between transactions and in small steps that may each be repeated: a failing commit leaves
+ * the step to the next turn of the loop. Kafka Streams: `TaskManager.handleAssignment`, `StreamsRebalanceListener`.
+ */
+export class Rebalancer {
+  readonly #options: RebalancerOptions
+  #joins: number
+  #rejoinNeeded = false
+  #assignment: Extract<GroupEvent, { type: 'assigned' }> | undefined
+  #fingerprintChecked = false
+
+  constructor(options: RebalancerOptions) {
+    this.#options = options
+    this.#joins = options.firstJoin
+  }
+
+  /** Joins with all that is owned now. */
+  join(): void {
+    const { member, registry, claims, processId } = this.#options
+    const owned = registry.ownedPartitions()
+    claims.claim(owned)
+    this.#rejoinNeeded = false
+    this.#joins += 1
+    member.join({ topics: registry.sourceTopics, owned, userData: subscriptionData(processId, this.#joins) })
+  }
+
+  /**
+   * Takes the group's events in order. @returns a loss of membership for the caller to act on
+   * @throws MillraceError what the group says must stop the thread, and what a commit throws
+   */
+  async apply(): Promise<MillraceError | undefined> {
+    for (;;) {
+      if (this.#assignment !== undefined) await this.#applyAssignment(this.#assignment)
+      if (this.#rejoinNeeded && !this.#options.member.joinOutstanding) {
+        await this.#options.commit()
+        this.join()
+      }
+      const event = this.#options.member.nextEvent()
+      if (event === undefined) return undefined
+      const lost = this.#take(event)
+      if (lost !== undefined) return lost
+    }
+  }
+
+  /** Everything is gone: whatever was under way no longer counts. */
+  lost(): void {
+    this.#assignment = undefined
+    this.#rejoinNeeded = false
+  }
+
+  #take(event: GroupEvent): MillraceError | undefined {
+    switch (event.type) {
+      case 'rebalanceNeeded':
+        this.#rejoinNeeded = true
+        return undefined
+      case 'joined':
+        // The generation flipped already; commits go on under it with what was claimed in this join.
+        return undefined
+      case 'assigned':
+        this.#assignment = event
+        return undefined
+      case 'lost':
+        return event.error
+      case 'replaced':
+      case 'failed':
+        throw event.error
+      default:
+        return unreachable(event)
+    }
+  }
+
+  async #applyAssignment(event: Extract<GroupEvent, { type: 'assigned' }>): Promise<void> {
+    const { registry, claims, logger } = this.#options
+    const data = decodeAssignmentData(event.userData)
+    const assigned = new TopicPartitionMap(event.partitions.map(partition => [partition, true] as const))
+    const owned = registry.ownedPartitions()
+    const revoked = owned.filter(partition => !assigned.has(partition))
+
+    if (revoked.length > 0) {
+      // What the group took away is still ours to commit, except where a later owner exists (a lost double claim).
+      const lostClaims = (data?.lost ?? []).map(([topic, partition]): TopicPartition => ({ topic, partition }))
+      const lostOwned = revoked.some(partition => lostClaims.some(lost => sameTopicPartition(lost, partition)))
+      await (lostOwned ? this.#options.abort(lostClaim()) : this.#options.commit())
+      for (const task of tasksOf(registry, revoked)) this.#options.close(task)
+    }
+    const known = event.partitions.filter(({ topic }) => registry.knows(topic))
+    const added = known.filter(partition => registry.inputOf(partition) === undefined)
+    // No transaction stays open while a new task waits for offsets and restores (Kafka Streams' defect list).
+    if (added.length > 0) await this.#options.commit()
+    const tasks = registry.create(added)
+    if (revoked.length > 0 || added.length > 0) claims.changed(registry.ownedPartitions())
+    this.#assignment = undefined
+    if (tasks.length > 0) this.#options.open(tasks)
+    this.#options.onRebalance()
+    logger.info(
+      {
+        generation: event.membership.generationId,
+        added: added.map(formatTopicPartition),
+        revoked: revoked.map(formatTopicPartition),
+      },
+      'assignment applied',
+    )
+    // Cooperative: partitions that were given up are handed out in the round this join starts.
+    if (revoked.length > 0 || (await this.#isOutdated(event, data?.plan))) this.join()
+  }
+
+  /**
+   * After a static restart the broker hands out the old assignment; a plan that changed meanwhile asks for a round of its
+   * own. Once only: two versions of an application in one group would otherwise rebalance each other for ever.
+   */
+  async #isOutdated(event: Extract<GroupEvent, { type: 'assigned' }>, plan: string | undefined): Promise<boolean> {
+    const unknown = event.partitions.filter(({ topic }) => !this.#options.registry.knows(topic))
+    if (unknown.length > 0) {
+      this.#options.logger.warn(
+        { partitions: unknown.map(formatTopicPartition) },
+        'assigned partitions of topics this version does not read are left alone',
+      )
+    }
+    if (this.#fingerprintChecked) return false
+    this.#fingerprintChecked = true
+    return unknown.length > 0 || plan === undefined || plan !== (await this.#options.fingerprint())
+  }
+}
+
+function lostClaim(): MillraceError {
+  return new MillraceError('MEMBERSHIP_LOST', { what: 'A later owner has partitions of the open transaction.' })
+}
+
+function tasksOf(registry: TaskRegistry, partitions: readonly TopicPartition[]): ReadonlySet<ActiveTask> {
+  const tasks = new Set<ActiveTask>()
+  for (const partition of partitions) {
+    const found = registry.inputOf(partition)
+    if (found !== undefined) tasks.add(found.task)
+  }
+  return tasks
+}

@@ -1,0 +1,92 @@
+import { parentPort, workerData, type MessagePort } from 'node:worker_threads'
+import { armCrashPoint, CRASH_POINTS } from '../model/crash-point.ts'
+import { assert, unreachable } from '../model/assert.ts'
+import { asMillraceError } from '../model/errors.ts'
+import type { Logger } from '../model/logger.ts'
+import { planApplication } from '../topology/plan-application.ts'
+import { loadSource } from './application-source.ts'
+import { StreamThread } from './stream-thread.ts'
+import { systemClock } from './system-clock.ts'
+import {
+  postedError,
+  type LogLevel,
+  type ThreadCommand,
+  type ThreadMessage,
+  type ThreadStart,
+} from './thread-messages.ts'
+import { snapshotOf } from './thread-snapshot.ts'
+
+/** Entry of a worker: loads the application by itself, runs one stream thread, and reports by messages. */
+async function main(port: MessagePort, start: ThreadStart): Promise<void> {
+  const post = (message: ThreadMessage): void => port.postMessage(message)
+  armFromEnvironment()
+  try {
+    const { topology, config } = await loadSource(start.source)
+    const thread = new StreamThread({
+      name: start.name,
+      config,
+      plan: planApplication(topology, config.streamsProperties),
+      topics: start.topics,
+      identity: start.identity,
+      clock: systemClock,
+      random: Math.random,
+      logger: postingLogger(post, start.name),
+      listeners: {
+        onState: (state, previous) => post({ type: 'state', state, previous }),
+        onCommit: records => post({ type: 'commit', records }),
+        onRestore: progress => post({ type: 'restore', progress }),
+      },
+    })
+    const turnedAt = new Float64Array(start.turnedAt)
+    thread.metrics.onTurn(() => {
+      turnedAt[0] = systemClock.wallClockMs()
+    })
+    port.on('message', (command: ThreadCommand) => {
+      switch (command.type) {
+        case 'stop':
+          return thread.stop(command.options)
+        case 'pause':
+          return thread.pause(command.paused)
+        case 'snapshot':
+          return post({
+            type: 'snapshot',
+            request: command.request,
+            snapshot: snapshotOf(thread, start.name, systemClock.nowMs()),
+          })
+        default:
+          return unreachable(command)
+      }
+    })
+    await thread.run()
+    post({ type: 'ended' })
+  } catch (error) {
+    post({ type: 'failed', error: postedError(asMillraceError(error)) })
+  } finally {
+    port.close()
+  }
+}
+
+/** The log of a worker is written by the main thread: one writer, whole lines. */
+function postingLogger(post: (message: ThreadMessage) => void, thread: string): Logger {
+  const at =
+    (level: LogLevel) =>
+    (fields: object, message: string): void =>
+      post({ type: 'log', level, fields: { thread, ...fields }, message })
+  return { debug: at('debug'), info: at('info'), warn: at('warn'), error: at('error') }
+}
+
+/** `MILLRACE_TEST_CRASH_AT=<point>[:<nth>]` ends the process as kill −9 would, the nth time the point is passed. For fault tests only. */
+function armFromEnvironment(): void {
+  const wanted = process.env['MILLRACE_TEST_CRASH_AT']
+  if (wanted === undefined) return
+  const name = CRASH_POINTS.find(point => wanted === point || wanted.startsWith(`${point}:`))
+  assert(name !== undefined, 'MILLRACE_TEST_CRASH_AT names a crash point', { wanted })
+  let left = Number(wanted.slice(name.length + 1) || '1')
+  armCrashPoint(name, () => {
+    left -= 1
+    if (left === 0) process.kill(process.pid, 'SIGKILL')
+  })
+}
+
+assert(parentPort !== null, 'a stream thread runs in a worker')
+await main(parentPort, workerData as ThreadStart)

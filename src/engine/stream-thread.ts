@@ -1,0 +1,397 @@
+import type { Clock, Random } from '../model/clock.ts'
+import { asMillraceError, MillraceError } from '../model/errors.ts'
+import type { Logger } from '../model/logger.ts'
+import type { EngineConfig } from '../config/engine-config.ts'
+import type { ApplicationPlan } from '../topology/plan.ts'
+import type { ActiveTask } from './active-task.ts'
+import { assignRound, planFingerprint, type PartitionCounts } from './assignment.ts'
+import { AssignmentClaims } from './assignment-claims.ts'
+import { ChangelogRestorer, type StoreRestoreProgress } from './changelog-restorer.ts'
+import type { CommitParts } from './commit-cycle.ts'
+import { CommitSchedule } from './commit-schedule.ts'
+import { commitStrategyOf } from './commit-strategies.ts'
+import { FailureRecovery } from './failure-recovery.ts'
+import { InputFailures } from './input-failures.ts'
+import { InputRewinder } from './input-rewinder.ts'
+import { ProducerCollector } from './producer-collector.ts'
+import { Rebalancer } from './rebalancer.ts'
+import { UnresolvedTopic } from './record-collector.ts'
+import { RepartitionPurge } from './repartition-purge.ts'
+import { StreamTask } from './stream-task.ts'
+import { TaskExecutor } from './task-executor.ts'
+import { TaskRegistry, type TaskPlace } from './task-registry.ts'
+import { TaskStarter } from './task-starter.ts'
+import { ThreadCommits } from './thread-commits.ts'
+import { ThreadMetrics } from './thread-metrics.ts'
+import { buildClients, type ThreadClients, type ThreadIdentity } from './thread-parts.ts'
+import { drain, release, type ShutdownParts, type StopOptions } from './thread-shutdown.ts'
+import { nextThreadState, type ThreadEvent, type ThreadState } from './thread-state.ts'
+import type { PreparedTopics } from './topic-preparation.ts'
+import { resolveTopic } from './topic-resolution.ts'
+import { Wakeup } from './wakeup.ts'
+
+/** What a thread tells its supervisor. */
+export interface ThreadListeners {
+  readonly onState: (state: ThreadState, previous: ThreadState) => void
+  readonly onCommit: (records: number) => void
+  readonly onRestore: (progress: StoreRestoreProgress) => void
+}
+
+export interface StreamThreadOptions {
+  readonly name: string
+  readonly config: EngineConfig
+  readonly plan: ApplicationPlan
+  readonly topics: PreparedTopics
+  readonly identity: ThreadIdentity
+  readonly clock: Clock
+  readonly random: Random
+  readonly logger: Logger
+  readonly listeners: ThreadListeners
+}
+
+/** Bytes of one transaction at which it is committed early: they bound undo logs and what an abort repeats. */
+const TRANSACTION_BYTES_MAX = 67_108_864
+/** Idle turns look around this often even if nothing wakes them: `max.poll.interval.ms` needs a living loop. */
+const IDLE_MS_MAX = 500
+/** Heartbeat answers of a group that still counts us in: all well, and a rebalance under way. */
+const STILL_MEMBER: ReadonlySet<number> = new Set([0, 27])
+/** How long after its transaction's timeout a vanished owner may still hold up stable offsets: the broker's reaper (10 s by default) and some air. */
+const REAPER_MS = 60_000
+
+/**
+ * The loop of one stream thread: one group member, one producer with one transactional id, one fetcher, and the tasks the
+ * group assigned. Kafka Streams: `StreamThread`.
+ */
+export class StreamThread {
+  readonly metrics = new ThreadMetrics()
+  readonly clients: ThreadClients
+  readonly #options: StreamThreadOptions
+  readonly #wakeup: Wakeup
+  readonly #claims = new AssignmentClaims()
+  readonly #collector: ProducerCollector
+  readonly #registry: TaskRegistry
+  readonly #schedule: CommitSchedule
+  readonly #restorer: ChangelogRestorer
+  readonly #starter: TaskStarter
+  readonly #executor: TaskExecutor
+  readonly #commits: ThreadCommits
+  readonly #rebalancer: Rebalancer
+  readonly #recovery: FailureRecovery
+  readonly #inputFailures: InputFailures
+  #state: ThreadState = 'created'
+  #stop: StopOptions | undefined
+  #paused = false
+
+  constructor(options: StreamThreadOptions) {
+    const { config, plan, topics, clock, logger, listeners } = options
+    this.#options = options
+    this.#wakeup = new Wakeup(clock)
+    const onWake = this.#wakeup.signal
+    this.clients = buildClients({
+      ...options,
+      onWake,
+      assign: async round => assignRound(plan, await this.#partitionCounts(), round),
+    })
+    const { producer, fetcher, member, offsets, admin } = this.clients
+    producer.setAskGroup(async () => (STILL_MEMBER.has(await member.heartbeatNow()) ? 'ours' : 'replaced'))
+    this.#collector = new ProducerCollector(producer, topics)
+    this.#registry = new TaskRegistry(plan, place => this.#createTask(place))
+    this.#schedule = new CommitSchedule(
+      {
+        intervalMs: config.commitIntervalMs,
+        ageMaxMs: config.transactionTimeoutMs / 2,
+        bytesMax: TRANSACTION_BYTES_MAX,
+      },
+      clock.nowMs(),
+    )
+    const { onRestore: onProgress } = listeners
+    this.#restorer = new ChangelogRestorer({ admin, fetcher, clock, logger, onProgress })
+    const stableOffsetsTimeoutMs = config.transactionTimeoutMs + REAPER_MS
+    this.#starter = new TaskStarter({
+      offsets,
+      admin,
+      restorer: this.#restorer,
+      clock,
+      logger,
+      stableOffsetsTimeoutMs,
+      onWake,
+    })
+    const strategy = commitStrategyOf(config.guarantee, this.#commitParts(), new InputRewinder(fetcher))
+    this.#executor = new TaskExecutor({ fetcher, clock, strategy })
+    this.#commits = new ThreadCommits({
+      clock,
+      strategy,
+      schedule: this.#schedule,
+      claims: this.#claims,
+      purge: new RepartitionPurge({ admin, logger, intervalMs: config.repartitionPurgeIntervalMs }, clock.nowMs()),
+      metrics: this.metrics,
+      producer,
+      running: () => this.#registry.running(),
+      onCommit: records => {
+        this.#recovery.progressed()
+        listeners.onCommit(records)
+      },
+    })
+    const commit = (): Promise<void> => this.#commits.commit('rebalance')
+    this.#inputFailures = new InputFailures({
+      admin,
+      fetcher,
+      logger,
+      registry: this.#registry,
+      restorer: this.#restorer,
+      commit,
+    })
+    this.#recovery = new FailureRecovery({
+      clock,
+      logger,
+      abort: cause => this.#commits.abort(cause),
+      startOver: cause => this.#startOver(cause),
+      stopRequested: () => this.#stop !== undefined,
+    })
+    this.#rebalancer = this.#newRebalancer()
+  }
+
+  get state(): ThreadState {
+    return this.#state
+  }
+
+  tasks(): readonly ActiveTask[] {
+    return this.#registry.all()
+  }
+
+  restoreRemaining(task: ActiveTask): number {
+    return this.#restorer.remainingOf(task)
+  }
+
+  /** Asks the loop to finish: it commits, or aborts when that takes too long, and `run` resolves. */
+  stop(options: StopOptions): void {
+    if (this.#stop === undefined) this.#on('stopRequested')
+    this.#stop ??= options
+    this.#wakeup.signal()
+  }
+
+  /** Stops processing and keeps membership, or goes on. */
+  pause(paused: boolean): void {
+    this.#paused = paused
+    this.#wakeup.signal()
+  }
+
+  /** Runs until stopped. @throws MillraceError what stopped it; the committed offsets stay where they are */
+  async run(): Promise<void> {
+    const { config, clock } = this.#options
+    try {
+      if (!this.#stopRequested()) await this.#start()
+      while (!this.#stopRequested()) {
+        try {
+          await this.#turn()
+        } catch (error) {
+          await this.#recovery.recover(error)
+        }
+        this.metrics.turnedAt(clock.nowMs())
+      }
+      await drain(this.#shutdownParts(), this.#stop ?? this.#defaultStop(config.shutdownTimeoutMs))
+      this.#on('ended')
+    } catch (error) {
+      this.#on('failed')
+      const timeoutMs = Math.min(config.shutdownTimeoutMs, config.requestTimeoutMs)
+      await release(this.#shutdownParts(), error, this.#defaultStop(timeoutMs))
+      throw asMillraceError(error)
+    }
+  }
+
+  async #start(): Promise<void> {
+    this.#on('start')
+    await this.clients.cluster.connect(this.#options.config.startupTimeoutMs)
+    // Before the group's offsets are read: fences and aborts what an earlier life left open (I12).
+    await this.clients.producer.initialize()
+    this.#on('joining')
+    this.#rebalancer.join()
+  }
+
+  /** One turn of the loop: what the group says, what was fetched, one chunk of each task, a commit if it is due. */
+  async #turn(): Promise<void> {
+    const { member, producer } = this.clients
+    member.polled()
+    const lost = await this.#rebalancer.apply()
+    if (lost !== undefined) throw lost
+    const startFailure = this.#starter.takeFailure()
+    if (startFailure !== undefined) throw startFailure
+    await this.#inputFailures.handle()
+    if (producer.failure !== undefined) throw producer.failure
+    const restored = this.#restorer.advance()
+    this.#finishRestores()
+
+    const processed = this.#paused ? 0 : await this.#processChunk()
+    producer.pump()
+    await this.#commits.commitIfDue()
+    if (processed > 0 || restored) await this.#options.clock.yieldToIo()
+    else await this.#wakeup.wait(this.#idleMs())
+  }
+
+  async #processChunk(): Promise<number> {
+    const { clock } = this.#options
+    const running = this.#registry.running()
+    const admission = this.#executor.feed(running)
+    if (admission !== undefined) await admission
+    if (this.clients.producer.bufferFull) await this.clients.producer.whenBufferFree()
+    this.#commits.workBegins()
+    const startedMs = clock.nowMs()
+    try {
+      for (const { task } of running) task.punctuate()
+      const processed = this.#executor.process(running)
+      this.#commits.processed(processed)
+      if (processed > 0) this.metrics.processed(processed, clock.nowMs() - startedMs)
+      return processed
+    } catch (error) {
+      if (!(error instanceof UnresolvedTopic)) throw error
+      await resolveTopic(error.topic, { ...this.clients, collector: this.#collector })
+      return 1
+    }
+  }
+
+  /** Membership or the transactional id was lost: nothing owned counts any more. */
+  async #startOver(cause: MillraceError): Promise<void> {
+    this.metrics.aborted(cause)
+    this.#closeTasks()
+    this.#claims.changed([])
+    this.#commits.forgotten()
+    this.#rebalancer.lost()
+    this.#on('joining')
+    try {
+      await this.clients.producer.abortTransaction(this.#options.config.requestTimeoutMs)
+    } catch (error) {
+      // Fenced: what was open is the other owner's to abort; a new epoch is all that is left to get.
+      if (!(error instanceof MillraceError) || error.code !== 'PRODUCER_FENCED') throw error
+      await this.clients.producer.initialize()
+    }
+    this.#rebalancer.join()
+  }
+
+  #createTask({ subtopology, partition }: TaskPlace): StreamTask {
+    const { config, logger, clock } = this.#options
+    return new StreamTask(
+      subtopology,
+      partition,
+      { policies: config.errors, properties: config.streamsProperties },
+      {
+        collector: this.#collector,
+        logger,
+        dropped: (reason, count) => this.metrics.dropped(reason, count),
+        wallClockMs: () => clock.wallClockMs(),
+        requestCommit: this.#schedule.request,
+      },
+    )
+  }
+
+  #close(task: ActiveTask): void {
+    this.#restorer.drop(task)
+    for (const { topicPartition } of task.inputs) this.clients.fetcher.remove(topicPartition)
+    task.on('closed')
+    task.task.close()
+    this.#registry.remove(task)
+  }
+
+  #closeTasks(): void {
+    for (const task of this.#registry.all()) this.#close(task)
+  }
+
+  /** Tasks whose stores are complete begin to read their inputs. */
+  #finishRestores(): void {
+    for (const task of this.#registry.inState('restoring')) {
+      if (!this.#starter.isPlaced(task) || !this.#restorer.isRestored(task)) continue
+      task.on('restored')
+      for (const input of task.inputs) {
+        this.clients.fetcher.add(input.topicPartition, { offset: input.rewindTo, leaderEpoch: input.leaderEpoch() })
+      }
+    }
+    const settled =
+      this.clients.member.state === 'stable' && this.#registry.all().every(task => task.state === 'running')
+    if (settled && this.#state === 'rebalancing') this.#on('allRunning')
+    else if (!settled && this.#state === 'running') this.#on('joining')
+  }
+
+  #idleMs(): number {
+    const nowMs = this.#options.clock.nowMs()
+    const untilCommit = this.#commits.hasUncommittedWork ? this.#schedule.nextMs() - nowMs : IDLE_MS_MAX
+    return Math.max(0, Math.min(IDLE_MS_MAX, untilCommit, this.#untilPunctuationMs()))
+  }
+
+  #untilPunctuationMs(): number {
+    const wallMs = this.#options.clock.wallClockMs()
+    let soonest = IDLE_MS_MAX
+    for (const { task } of this.#registry.running()) {
+      if (task.nextPunctuationMs !== undefined) soonest = Math.min(soonest, task.nextPunctuationMs - wallMs)
+    }
+    return soonest
+  }
+
+  #newRebalancer(): Rebalancer {
+    const { plan, random, logger, identity } = this.#options
+    return new Rebalancer({
+      member: this.clients.member,
+      registry: this.#registry,
+      claims: this.#claims,
+      logger,
+      processId: identity.processId,
+      firstJoin: Math.floor(random() * 2 ** 32),
+      fingerprint: async () => planFingerprint(plan, await this.#partitionCounts()),
+      commit: () => this.#commits.commit('rebalance'),
+      abort: cause => this.#commits.abort(cause),
+      open: tasks => this.#starter.start(tasks),
+      close: task => this.#close(task),
+      onRebalance: () => this.metrics.rebalanced(),
+    })
+  }
+
+  async #partitionCounts(): Promise<PartitionCounts> {
+    const topics = await this.clients.cluster.topics(this.#registry.sourceTopics)
+    return new Map(Array.from(topics, ([name, topic]) => [name, topic.partitions.length]))
+  }
+
+  #commitParts(): CommitParts {
+    const { config, clock, logger, random } = this.#options
+    const { producer, member, offsets } = this.clients
+    // Random, so that a number left by an earlier life is never mistaken for one of this life; leaves 2^52 to count on.
+    let transactionNumber = Math.floor(random() * 2 ** 52)
+    return {
+      applicationId: config.applicationId,
+      clock,
+      logger,
+      producer,
+      member,
+      offsets,
+      claims: this.#claims,
+      stepTimeoutMs: config.requestTimeoutMs,
+      tasks: () => this.#registry.running(),
+      nextTransaction: () => (transactionNumber += 1),
+      workEpoch: () => this.#commits.workEpoch,
+      stopRequested: () => this.#stop !== undefined,
+    }
+  }
+
+  #shutdownParts(): ShutdownParts {
+    const { clock, logger } = this.#options
+    return {
+      clients: this.clients,
+      clock,
+      logger,
+      commit: () => this.#commits.commit('shutdown'),
+      abort: cause => this.#commits.abort(cause),
+      closeTasks: () => this.#closeTasks(),
+    }
+  }
+
+  #defaultStop(timeoutMs: number): StopOptions {
+    return { leaveGroup: this.#options.config.groupInstanceId === undefined, timeoutMs }
+  }
+
+  #stopRequested(): boolean {
+    return this.#stop !== undefined
+  }
+
+  #on(event: ThreadEvent): void {
+    const previous = this.#state
+    this.#state = nextThreadState(previous, event)
+    if (this.#state !== previous) this.#options.listeners.onState(this.#state, previous)
+  }
+}

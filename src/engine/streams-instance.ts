@@ -1,0 +1,284 @@
+import type { Clock, Random } from '../model/clock.ts'
+import { asMillraceError, MillraceError } from '../model/errors.ts'
+import type { Logger } from '../model/logger.ts'
+import type { EngineConfig } from '../config/engine-config.ts'
+import { planApplication } from '../topology/plan-application.ts'
+import type { ApplicationPlan } from '../topology/plan.ts'
+import { loadSource, type ApplicationSource } from './application-source.ts'
+import type { StoreRestoreProgress } from './changelog-restorer.ts'
+import { prepareCluster } from './cluster-preparation.ts'
+import { InlineThread } from './inline-thread.ts'
+import { deferred } from './deferred.ts'
+import { Listeners } from './listeners.ts'
+import { takeProcessIdentity, type ProcessIdentity } from './process-identity.ts'
+import type { StopOptions } from './thread-shutdown.ts'
+import { nextStreamsState, type StreamsEvent, type StreamsState } from './streams-state.ts'
+import type { ThreadHandle, ThreadReports } from './thread-handle.ts'
+import type { ThreadSnapshot } from './thread-metrics.ts'
+import type { ThreadIdentity } from './thread-parts.ts'
+import type { PreparedTopics } from './topic-preparation.ts'
+import { WorkerThread } from './worker-thread.ts'
+
+/** What to do after a thread stopped with an error: start another, or stop this instance. Kafka Streams: `StreamThreadExceptionResponse`. */
+export type ErrorResponse = 'replaceThread' | 'shutdownClient'
+
+/** A committed transaction. */
+export interface CommitInfo {
+  /** Thread that committed. */
+  readonly thread: string
+  /** When the broker acknowledged, by wall clock, in ms. */
+  readonly timestamp: number
+  /** Input records it covers. */
+  readonly records: number
+}
+
+export interface StreamsInstanceOptions {
+  readonly source: ApplicationSource
+  readonly clock: Clock
+  readonly random: Random
+  /** Chosen by the loaded configuration, so that level and format hold from the first line on. */
+  readonly logger: (config: EngineConfig) => Logger
+  /** Told in the first line and by `/info`. */
+  readonly version: string
+}
+
+interface Started {
+  readonly config: EngineConfig
+  readonly plan: ApplicationPlan
+  readonly topics: PreparedTopics
+  readonly identity: ProcessIdentity
+  readonly logger: Logger
+}
+
+/**
+ * One running application: loads it, prepares the cluster, starts its stream threads and watches over them. It never
+ * touches a record. Kafka Streams: `KafkaStreams`.
+ */
+export class StreamsInstance {
+  readonly #options: StreamsInstanceOptions
+  readonly #threads: ThreadHandle[] = []
+  readonly #stateListeners = new Listeners<readonly [state: StreamsState, previous: StreamsState]>()
+  readonly #commitListeners = new Listeners<readonly [commit: CommitInfo]>()
+  readonly #restoreListeners = new Listeners<readonly [progress: StoreRestoreProgress]>()
+  readonly #closed = deferred<void>()
+  readonly #running = deferred<void>()
+  #errorHandler: (error: MillraceError) => ErrorResponse = () => 'shutdownClient'
+  #state: StreamsState = 'created'
+  #started: Started | undefined
+  #failure: MillraceError | undefined
+  #live = 0
+  #threadNumber = 0
+  #stop: StopOptions | undefined
+
+  constructor(options: StreamsInstanceOptions) {
+    this.#options = options
+    // Both are offered, neither has to be taken: an unhandled rejection would end the process twice.
+    this.#closed.promise.catch(() => undefined)
+    this.#running.promise.catch(() => undefined)
+  }
+
+  get state(): StreamsState {
+    return this.#state
+  }
+
+  /** Resolves when closed, rejects when failed. */
+  get closed(): Promise<void> {
+    return this.#closed.promise
+  }
+
+  get threads(): readonly ThreadHandle[] {
+    return this.#threads
+  }
+
+  /** What the instance was started with; `undefined` before. */
+  get application(): { readonly config: EngineConfig; readonly plan: ApplicationPlan } | undefined {
+    return this.#started
+  }
+
+  /** Connects and starts; resolves when first running. @throws MillraceError what hinders it */
+  async start(): Promise<void> {
+    this.#on('start')
+    try {
+      this.#started = await this.#prepare()
+    } catch (error) {
+      this.#failure = asMillraceError(error)
+      this.#on('threadFailed')
+      this.#end()
+      throw this.#failure
+    }
+    for (let index = 0; index < this.#started.config.threads; index += 1) this.#startThread(this.#started)
+    await this.#running.promise
+  }
+
+  /** Finishes or aborts open transactions and stops; safe to call twice. */
+  async close(options: Partial<StopOptions> = {}): Promise<void> {
+    if (this.#state === 'closed' || this.#state === 'failed') return
+    if (this.#started === undefined) {
+      this.#on('close')
+      this.#end()
+      return
+    }
+    if (this.#state !== 'failing') this.#on('close')
+    this.#stopThreads(options)
+    await this.#closed.promise.catch(() => undefined)
+  }
+
+  pause(paused: boolean): void {
+    this.#on(paused ? 'pause' : 'resume')
+    for (const thread of this.#threads) thread.pause(paused)
+  }
+
+  onStateChange(listener: (state: StreamsState, previous: StreamsState) => void): () => void {
+    return this.#stateListeners.add(listener)
+  }
+
+  onCommit(listener: (commit: CommitInfo) => void): () => void {
+    return this.#commitListeners.add(listener)
+  }
+
+  onRestore(listener: (progress: StoreRestoreProgress) => void): () => void {
+    return this.#restoreListeners.add(listener)
+  }
+
+  /** Decides what a failed thread means; the last one registered counts. */
+  onError(handler: (error: MillraceError) => ErrorResponse): () => void {
+    const previous = this.#errorHandler
+    this.#errorHandler = handler
+    return () => {
+      if (this.#errorHandler === handler) this.#errorHandler = previous
+    }
+  }
+
+  /** What every thread that answers tells about itself. */
+  async snapshots(): Promise<readonly ThreadSnapshot[]> {
+    const snapshots = await Promise.all(this.#threads.map(thread => thread.snapshot()))
+    return snapshots.filter(snapshot => snapshot !== undefined)
+  }
+
+  async #prepare(): Promise<Started> {
+    const { source, clock, random, version } = this.#options
+    const { topology, config, warnings } = await loadSource(source)
+    const logger = this.#options.logger(config)
+    for (const warning of warnings) logger.warn({}, warning)
+    if (source.kind === 'inline' && config.threads > 1) {
+      throw new MillraceError('CONFIG_CONFLICT', {
+        what: `A topology given as an object runs on one thread; num.stream.threads is ${String(config.threads)}.`,
+        action: 'Put the topology into a module and give its URL, so that each worker thread can import it.',
+      })
+    }
+    const plan = planApplication(topology, config.streamsProperties)
+    logger.info(
+      { applicationId: config.applicationId, guarantee: config.guarantee, version, threads: config.threads },
+      'starting; readers of the output topics must set isolation.level=read_committed',
+    )
+    const identity = await takeProcessIdentity(config.stateDir, config.applicationId)
+    try {
+      return { config, plan, identity, logger, topics: await prepareCluster({ config, plan, clock, random, logger }) }
+    } catch (error) {
+      await identity.release()
+      throw error
+    }
+  }
+
+  #startThread(started: Started): void {
+    const { source, clock } = this.#options
+    const { config, plan, topics, logger } = started
+    this.#threadNumber += 1
+    const number = this.#threadNumber
+    const name = `${config.applicationId}-thread-${String(number)}`
+    const identity = threadIdentity(started, this.#freeSlot())
+    const reports: ThreadReports = {
+      onState: () => this.#threadsChanged(),
+      onCommit: records => this.#commitListeners.tell({ thread: name, timestamp: clock.wallClockMs(), records }),
+      onRestore: progress => this.#restoreListeners.tell(progress),
+      onEnd: error => this.#threadEnded(handle, error),
+    }
+    this.#live += 1
+    const handle: ThreadHandle =
+      source.kind === 'inline'
+        ? new InlineThread(
+            { name, config, plan, topics, identity, clock, random: this.#options.random, logger },
+            reports,
+          )
+        : new WorkerThread({ name, source, identity, topics }, { clock, logger, reports })
+    this.#threads.push(handle)
+  }
+
+  /** Slots are numbered from 1; a replaced thread takes the ids of the one it replaces, so that nothing of it stays open. */
+  #freeSlot(): number {
+    return this.#threads.length + 1
+  }
+
+  #threadsChanged(): void {
+    if (this.#threads.every(thread => thread.state === 'running')) {
+      this.#on('allRunning')
+      this.#running.resolve()
+    } else if (this.#state === 'running') this.#on('threadJoining')
+  }
+
+  #threadEnded(handle: ThreadHandle, error: MillraceError | undefined): void {
+    this.#live -= 1
+    const index = this.#threads.indexOf(handle)
+    if (index >= 0) this.#threads.splice(index, 1)
+    if (error !== undefined) this.#threadFailed(error)
+    else if (this.#live === 0) this.#end()
+  }
+
+  #threadFailed(error: MillraceError): void {
+    const started = this.#started
+    started?.logger.error({ code: error.code, err: error.message, action: error.action }, 'a stream thread stopped')
+    const stopping = this.#state === 'closing' || this.#state === 'failing'
+    if (!stopping && started !== undefined && this.#errorHandler(error) === 'replaceThread') {
+      this.#startThread(started)
+      return
+    }
+    this.#failure ??= error
+    this.#on('threadFailed')
+    this.#stopThreads({})
+    if (this.#live === 0) this.#end()
+  }
+
+  #stopThreads(options: Partial<StopOptions>): void {
+    const config = this.#started?.config
+    this.#stop ??= {
+      leaveGroup: options.leaveGroup ?? config?.groupInstanceId === undefined,
+      timeoutMs: options.timeoutMs ?? config?.shutdownTimeoutMs ?? 0,
+    }
+    for (const thread of this.#threads) thread.stop(this.#stop)
+    if (this.#live === 0) this.#end()
+  }
+
+  #end(): void {
+    if (this.#state === 'closed' || this.#state === 'failed') return
+    const release = this.#started?.identity.release() ?? Promise.resolve()
+    release
+      .catch(() => undefined)
+      .finally(() => {
+        this.#on('allStopped')
+        if (this.#failure === undefined) {
+          this.#closed.resolve()
+          this.#running.reject(new MillraceError('NOT_RUNNING', { what: 'The instance was closed before it ran.' }))
+        } else {
+          this.#closed.reject(this.#failure)
+          this.#running.reject(this.#failure)
+        }
+      })
+  }
+
+  #on(event: StreamsEvent): void {
+    const previous = this.#state
+    this.#state = nextStreamsState(previous, event)
+    if (this.#state !== previous) this.#stateListeners.tell(this.#state, previous)
+  }
+}
+
+/** Both ids are made of one name: a new transactional id alone would wait for the old transaction's timeout. */
+function threadIdentity({ config, identity }: Started, slot: number): ThreadIdentity {
+  const name = config.groupInstanceId ?? identity.processId
+  return {
+    processId: identity.processId,
+    groupInstanceId: `${name}-${String(slot)}`,
+    transactionalId: `${config.applicationId}-${name}-${String(slot)}`,
+    clientId: `${config.clientId}-${String(slot)}`,
+  }
+}

@@ -1,0 +1,110 @@
+import type { TopicPartition } from '../model/topic-partition.ts'
+import { assert } from '../model/assert.ts'
+import type { ApplicationPlan, SourcePlan, SubtopologyPlan } from '../topology/plan.ts'
+import { ActiveTask, type TaskInput } from './active-task.ts'
+import type { StreamTask } from './stream-task.ts'
+
+/** Which partitions a task of the given number reads: partition n of every source topic that has one. */
+export interface TaskPlace {
+  readonly subtopology: SubtopologyPlan
+  readonly partition: number
+}
+
+/** The tasks a thread owns, and which partition belongs to which. Kafka Streams: `Tasks`. */
+export class TaskRegistry {
+  readonly #tasks = new Map<string, ActiveTask>()
+  readonly #sources = new Map<string, { readonly subtopology: SubtopologyPlan; readonly source: SourcePlan }>()
+  readonly #createTask: (place: TaskPlace) => StreamTask
+
+  constructor(plan: ApplicationPlan, createTask: (place: TaskPlace) => StreamTask) {
+    this.#createTask = createTask
+    for (const subtopology of plan.subtopologies) {
+      for (const source of subtopology.sources)
+        for (const topic of source.topics) this.#sources.set(topic, { subtopology, source })
+    }
+  }
+
+  /** Topics the group subscribes to, in a fixed order. */
+  get sourceTopics(): readonly string[] {
+    return [...this.#sources.keys()].toSorted()
+  }
+
+  all(): readonly ActiveTask[] {
+    return [...this.#tasks.values()]
+  }
+
+  running(): readonly ActiveTask[] {
+    return this.all().filter(task => task.state === 'running')
+  }
+
+  inState(state: ActiveTask['state']): readonly ActiveTask[] {
+    return this.all().filter(task => task.state === state)
+  }
+
+  /** Every source partition of every task. */
+  ownedPartitions(): readonly TopicPartition[] {
+    return this.all().flatMap(task => task.inputs.map(input => input.topicPartition))
+  }
+
+  inputOf({ topic, partition }: TopicPartition): { readonly task: ActiveTask; readonly input: TaskInput } | undefined {
+    const place = this.#sources.get(topic)
+    if (place === undefined) return undefined
+    const task = this.#tasks.get(taskId(place.subtopology.id, partition))
+    const input = task?.inputs.find(candidate => candidate.topicPartition.topic === topic)
+    return task === undefined || input === undefined ? undefined : { task, input }
+  }
+
+  /** Whether the topology reads this topic. */
+  knows(topic: string): boolean {
+    return this.#sources.has(topic)
+  }
+
+  /** Creates the tasks of newly assigned partitions; partitions of one task come together. */
+  create(partitions: readonly TopicPartition[]): readonly ActiveTask[] {
+    const places = new Map<
+      string,
+      { readonly subtopology: SubtopologyPlan; readonly partition: number; readonly topics: string[] }
+    >()
+    for (const { topic, partition } of partitions) {
+      const known = this.#sources.get(topic)
+      assert(known !== undefined, 'an assigned topic is one we subscribe to', { topic })
+      const id = taskId(known.subtopology.id, partition)
+      const place = places.get(id) ?? { subtopology: known.subtopology, partition, topics: [] }
+      place.topics.push(topic)
+      places.set(id, place)
+    }
+    return [...places].map(([id, { subtopology, partition, topics }]) => {
+      assert(!this.#tasks.has(id), 'a task is created once', { id })
+      const inputs = topics.map(topic => this.#newInput({ topic, partition }))
+      const task = new ActiveTask(
+        this.#createTask({ subtopology, partition }),
+        { subtopology: subtopology.id, partition },
+        inputs,
+      )
+      this.#tasks.set(id, task)
+      return task
+    })
+  }
+
+  remove(task: ActiveTask): void {
+    this.#tasks.delete(task.id)
+  }
+
+  #newInput(topicPartition: TopicPartition): TaskInput {
+    const known = this.#sources.get(topicPartition.topic)
+    assert(known !== undefined, 'an input is a source', { topic: topicPartition.topic })
+    return {
+      topicPartition,
+      source: known.source,
+      committed: undefined,
+      committedTransaction: undefined,
+      rewindTo: 0,
+      leaderEpoch: () => -1,
+    }
+  }
+}
+
+/** The name of a task. Kafka Streams: `TaskId`. */
+export function taskId(subtopology: number, partition: number): string {
+  return `${String(subtopology)}_${String(partition)}`
+}

@@ -1,0 +1,138 @@
+import type { Clock } from '../model/clock.ts'
+import { MillraceError } from '../model/errors.ts'
+import type { Logger } from '../model/logger.ts'
+import { TopicPartitionMap, type TopicPartition } from '../model/topic-partition.ts'
+import { parseDurationMs } from '../model/duration.ts'
+import { unreachable } from '../model/assert.ts'
+import type { Admin } from '../kafka/admin/admin.ts'
+import type { GroupOffsets } from '../kafka/group/group-offsets.ts'
+import type { OffsetReset } from '../topology/plan.ts'
+import type { ActiveTask, TaskInput } from './active-task.ts'
+import type { ChangelogRestorer } from './changelog-restorer.ts'
+import { readProgress } from './commit-offsets.ts'
+
+export interface TaskStarterOptions {
+  readonly offsets: Pick<GroupOffsets, 'fetch'>
+  readonly admin: Pick<Admin, 'listOffsets'>
+  readonly restorer: ChangelogRestorer
+  readonly clock: Clock
+  readonly logger: Logger
+  /** Longest wait for stable offsets: an old owner's transaction may stay open for its whole timeout. */
+  readonly stableOffsetsTimeoutMs: number
+  readonly onWake: () => void
+}
+
+/**
+ * Brings new tasks from `created` to `restoring` in the background, so that other tasks go on meanwhile: stable committed
+ * offsets, reset policies, task variables, then the ends of the changelogs. The order is invariant I12.
+ */
+export class TaskStarter {
+  readonly #options: TaskStarterOptions
+  readonly #placed = new WeakSet<ActiveTask>()
+  #failure: MillraceError | undefined
+
+  constructor(options: TaskStarterOptions) {
+    this.#options = options
+  }
+
+  /** A failure of a start in the background; taken once. */
+  takeFailure(): MillraceError | undefined {
+    const failure = this.#failure
+    this.#failure = undefined
+    return failure
+  }
+
+  /** Whether the offsets of a task and the ends of its changelogs are known. */
+  isPlaced(task: ActiveTask): boolean {
+    return this.#placed.has(task)
+  }
+
+  /** Starts the tasks together: one OffsetFetch for all their partitions. */
+  start(tasks: readonly ActiveTask[]): void {
+    if (tasks.length === 0) return
+    this.#run(tasks).then(this.#options.onWake, (thrown: unknown) => {
+      this.#failure = thrown instanceof MillraceError ? thrown : new MillraceError('INTERNAL', { cause: thrown })
+      this.#options.onWake()
+    })
+  }
+
+  async #run(tasks: readonly ActiveTask[]): Promise<void> {
+    const inputs = tasks.flatMap(task => task.inputs)
+    const committed = await this.#options.offsets.fetch(
+      inputs.map(input => input.topicPartition),
+      this.#options.stableOffsetsTimeoutMs,
+    )
+    const resets: TaskInput[] = []
+    for (const task of tasks) {
+      for (const input of task.inputs) {
+        const found = committed.get(input.topicPartition)
+        if (found === undefined) {
+          resets.push(input)
+          continue
+        }
+        const progress = readProgress(found)
+        input.committed = found.offset
+        input.rewindTo = found.offset
+        input.leaderEpoch = () => found.leaderEpoch
+        input.committedTransaction = progress.transaction
+        task.task.setPartitionTime(input.topicPartition.topic, progress.partitionTime)
+        if (progress.variables.size > 0) task.task.variables.load(progress.variables)
+      }
+    }
+    await this.#reset(resets)
+    for (const task of tasks) {
+      // Revoked while the answers were under way: nothing of it may start any more.
+      if (task.state !== 'created') continue
+      task.on('positioned')
+      await this.#options.restorer.begin(task)
+      this.#placed.add(task)
+    }
+  }
+
+  /** Where reading begins when nothing is committed; a committed offset is never replaced. */
+  async #reset(inputs: readonly TaskInput[]): Promise<void> {
+    for (const [policy, group] of groupByPolicy(inputs)) {
+      const partitions = group.map(input => input.topicPartition)
+      const starts = await this.#startsOf(partitions, policy)
+      for (const input of group) {
+        input.rewindTo = starts.get(input.topicPartition) ?? 0
+        this.#options.logger.info(
+          { ...input.topicPartition, offset: input.rewindTo },
+          'no committed offset: reading starts by the reset policy',
+        )
+      }
+    }
+  }
+
+  async #startsOf(partitions: readonly TopicPartition[], policy: OffsetReset): Promise<TopicPartitionMap<number>> {
+    const { admin, clock } = this.#options
+    if (policy === 'earliest') return await admin.listOffsets(partitions, 'earliest', 'read_uncommitted')
+    if (policy === 'latest') return await admin.listOffsets(partitions, 'latest', 'read_committed')
+    if (policy === 'none') {
+      const [first] = partitions
+      throw new MillraceError('COMMITTED_OFFSET_MISSING', {
+        ...first,
+        what: 'No offset is committed and the reset policy of the source is `none`.',
+        action: 'Commit a start offset with `millrace reset`, or choose `offsetReset: earliest | latest`.',
+      })
+    }
+    if (typeof policy !== 'object') return unreachable(policy)
+    const agoMs = parseDurationMs(policy.byDuration) ?? 0
+    const found = await admin.listOffsets(partitions, { timestamp: clock.wallClockMs() - agoMs }, 'read_uncommitted')
+    // No record is that young: the end of the log is the first offset behind the time asked for.
+    const late = partitions.filter(partition => (found.get(partition) ?? -1) < 0)
+    const ends = late.length === 0 ? undefined : await admin.listOffsets(late, 'latest', 'read_committed')
+    return new TopicPartitionMap(
+      partitions.map(partition => [partition, ends?.get(partition) ?? found.get(partition) ?? 0] as const),
+    )
+  }
+}
+
+function groupByPolicy(inputs: readonly TaskInput[]): ReadonlyMap<OffsetReset, readonly TaskInput[]> {
+  const groups = new Map<OffsetReset, TaskInput[]>()
+  for (const input of inputs) {
+    const policy = input.source.offsetReset
+    groups.set(policy, [...(groups.get(policy) ?? []), input])
+  }
+  return groups
+}

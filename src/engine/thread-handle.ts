@@ -1,0 +1,26 @@
+import type { MillraceError } from '../model/errors.ts'
+import type { StoreRestoreProgress } from './changelog-restorer.ts'
+import type { StopOptions } from './thread-shutdown.ts'
+import type { ThreadSnapshot } from './thread-metrics.ts'
+import type { ThreadState } from './thread-state.ts'
+
+/** What a thread reports, wherever it runs. */
+export interface ThreadReports {
+  readonly onState: (state: ThreadState, previous: ThreadState) => void
+  readonly onCommit: (records: number) => void
+  readonly onRestore: (progress: StoreRestoreProgress) => void
+  /** The thread ended; with an error when it failed. */
+  readonly onEnd: (error: MillraceError | undefined) => void
+}
+
+/** A stream thread as its supervisor sees it: a worker, or a loop on the caller's own thread. */
+export interface ThreadHandle {
+  readonly name: string
+  readonly state: ThreadState
+  stop(options: StopOptions): void
+  pause(paused: boolean): void
+  /** `undefined` when the thread does not answer: its event loop is blocked, or it has ended. */
+  snapshot(): Promise<ThreadSnapshot | undefined>
+  /** Milliseconds since its loop last turned. */
+  turnAgeMs(): number
+}

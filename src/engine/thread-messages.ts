@@ -1,0 +1,72 @@
+import type { MillraceErrorCode, Reaction } from '../model/error-table.ts'
+import { MillraceError, type MillraceErrorDetails } from '../model/errors.ts'
+import type { ApplicationSource } from './application-source.ts'
+import type { StoreRestoreProgress } from './changelog-restorer.ts'
+import type { StopOptions } from './thread-shutdown.ts'
+import type { ThreadSnapshot } from './thread-metrics.ts'
+import type { ThreadIdentity } from './thread-parts.ts'
+import type { ThreadState } from './thread-state.ts'
+import type { PreparedTopics } from './topic-preparation.ts'
+
+/** What a worker is started with. */
+export interface ThreadStart {
+  readonly name: string
+  readonly source: Exclude<ApplicationSource, { kind: 'inline' }>
+  readonly identity: ThreadIdentity
+  readonly topics: PreparedTopics
+  /** One number: when the loop last turned, by the clock all threads share (ms since the process began). */
+  readonly turnedAt: SharedArrayBuffer
+}
+
+/** What the main thread says to a worker. */
+export type ThreadCommand =
+  | { readonly type: 'stop'; readonly options: StopOptions }
+  | { readonly type: 'pause'; readonly paused: boolean }
+  | { readonly type: 'snapshot'; readonly request: number }
+
+export type LogLevel = 'debug' | 'info' | 'warn' | 'error'
+
+/** What a worker says to the main thread. */
+export type ThreadMessage =
+  | { readonly type: 'state'; readonly state: ThreadState; readonly previous: ThreadState }
+  | { readonly type: 'commit'; readonly records: number }
+  | { readonly type: 'restore'; readonly progress: StoreRestoreProgress }
+  | { readonly type: 'snapshot'; readonly request: number; readonly snapshot: ThreadSnapshot }
+  | { readonly type: 'log'; readonly level: LogLevel; readonly fields: object; readonly message: string }
+  | { readonly type: 'ended' }
+  | { readonly type: 'failed'; readonly error: PostedError }
+
+/** An error as plain data: classes do not survive the way between threads. */
+export interface PostedError {
+  readonly code: MillraceErrorCode
+  readonly message: string
+  readonly reaction: Reaction
+  readonly action: string
+  readonly details: Omit<MillraceErrorDetails, 'cause' | 'what'>
+  readonly stack: string | undefined
+}
+
+export function postedError(error: MillraceError): PostedError {
+  const { cause: _cause, what: _what, ...details } = error.details
+  return {
+    code: error.code,
+    message: error.message,
+    reaction: error.reaction,
+    action: error.action,
+    details,
+    stack: causeStack(error),
+  }
+}
+
+/** The error of another thread with its own place, message and remedy. */
+export function receivedError({ code, message, reaction, action, details, stack }: PostedError): MillraceError {
+  const received = new MillraceError(code, { ...details, reaction, action, what: message })
+  received.message = message
+  if (stack !== undefined) received.stack = stack
+  return received
+}
+
+/** An internal fault is found by the stack of what was thrown first. */
+function causeStack(error: MillraceError): string | undefined {
+  return error.details.cause instanceof Error ? error.details.cause.stack : error.stack
+}

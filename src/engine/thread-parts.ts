@@ -1,0 +1,119 @@
+import type { Clock, Random } from '../model/clock.ts'
+import type { Logger } from '../model/logger.ts'
+import type { EngineConfig } from '../config/engine-config.ts'
+import { Admin } from '../kafka/admin/admin.ts'
+import { Cluster } from '../kafka/cluster/cluster.ts'
+import { Fetcher } from '../kafka/fetcher/fetcher.ts'
+import { GroupMember, type AssignmentRound, type GroupAssignment } from '../kafka/group/group-member.ts'
+import { GroupOffsets } from '../kafka/group/group-offsets.ts'
+import { Producer } from '../kafka/producer/producer.ts'
+
+/** Who a thread is to Kafka; both ids are made of the same name, so that they live and die together. */
+export interface ThreadIdentity {
+  readonly processId: string
+  /** `<application.id>-<given instance id or process id>-<thread>`. */
+  readonly transactionalId: string
+  /** `<given instance id or process id>-<thread>`. */
+  readonly groupInstanceId: string
+  readonly clientId: string
+}
+
+/** The clients of one stream thread. Threads share nothing. */
+export interface ThreadClients {
+  readonly cluster: Cluster
+  readonly admin: Admin
+  readonly producer: Producer
+  readonly fetcher: Fetcher
+  readonly member: GroupMember
+  readonly offsets: GroupOffsets
+}
+
+export interface ClientOptions {
+  readonly config: EngineConfig
+  readonly identity: ThreadIdentity
+  readonly clock: Clock
+  readonly random: Random
+  readonly logger: Logger
+  readonly onWake: () => void
+  readonly assign: (round: AssignmentRound) => Promise<ReadonlyMap<string, GroupAssignment>>
+}
+
+/** Builds the clients of a thread; nothing is connected yet. */
+export function buildClients(options: ClientOptions): ThreadClients {
+  const { config, clock } = options
+  const cluster = buildCluster(options)
+  return {
+    cluster,
+    admin: new Admin(cluster, { clock }),
+    producer: buildProducer(cluster, options),
+    fetcher: buildFetcher(cluster, options),
+    member: buildMember(cluster, options),
+    offsets: new GroupOffsets(cluster, config.applicationId, clock),
+  }
+}
+
+function buildCluster({ config, identity, clock, random, logger }: ClientOptions): Cluster {
+  return new Cluster({
+    bootstrapServers: config.bootstrapServers,
+    clientId: identity.clientId,
+    security: config.security,
+    clock,
+    random,
+    logger,
+    requestTimeoutMs: config.requestTimeoutMs,
+    connectTimeoutMs: config.connectTimeoutMs,
+    retryBackoffMs: config.retryBackoffMs,
+    metadataMaxAgeMs: config.metadataMaxAgeMs,
+  })
+}
+
+function buildProducer(cluster: Cluster, { config, identity, clock, logger }: ClientOptions): Producer {
+  return new Producer({
+    cluster,
+    clock,
+    logger,
+    transactionalId: config.guarantee === 'exactly_once_v2' ? identity.transactionalId : undefined,
+    idempotent: config.guarantee !== 'at_most_once',
+    acks: -1,
+    transactionTimeoutMs: config.transactionTimeoutMs,
+    ...config.producer,
+    maxInFlightPerPartition: 5,
+    requestTimeoutMs: config.requestTimeoutMs,
+  })
+}
+
+function buildFetcher(cluster: Cluster, { config, clock, logger, onWake }: ClientOptions): Fetcher {
+  return new Fetcher({
+    cluster,
+    clock,
+    logger,
+    isolation: 'read_committed',
+    maxWaitMs: config.consumer.fetchMaxWaitMs,
+    minBytes: config.consumer.fetchMinBytes,
+    maxBytes: config.consumer.fetchMaxBytes,
+    partitionMaxBytes: config.consumer.maxPartitionFetchBytes,
+    onWake,
+  })
+}
+
+function buildMember(
+  cluster: Cluster,
+  { config, identity, clock, random, logger, onWake, assign }: ClientOptions,
+): GroupMember {
+  return new GroupMember({
+    cluster,
+    clock,
+    logger,
+    random,
+    groupId: config.applicationId,
+    groupInstanceId: identity.groupInstanceId,
+    sessionTimeoutMs: config.consumer.sessionTimeoutMs,
+    // As the Java consumer: the rebalance waits as long as a member may take between two polls.
+    rebalanceTimeoutMs: config.consumer.maxPollIntervalMs,
+    heartbeatIntervalMs: config.consumer.heartbeatIntervalMs,
+    maxPollIntervalMs: config.consumer.maxPollIntervalMs,
+    protocolName: 'millrace-sticky',
+    assign,
+    onWake,
+  })
+}

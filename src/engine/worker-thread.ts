@@ -1,0 +1,115 @@
+import { Worker } from 'node:worker_threads'
+import type { Clock } from '../model/clock.ts'
+import { MillraceError } from '../model/errors.ts'
+import type { Logger } from '../model/logger.ts'
+import { unreachable } from '../model/assert.ts'
+import type { StopOptions } from './thread-shutdown.ts'
+import type { ThreadHandle, ThreadReports } from './thread-handle.ts'
+import { receivedError, type ThreadCommand, type ThreadMessage, type ThreadStart } from './thread-messages.ts'
+import type { ThreadSnapshot } from './thread-metrics.ts'
+import type { ThreadState } from './thread-state.ts'
+
+/** A thread that does not answer for that long counts as blocked; metrics then go without it. */
+const SNAPSHOT_MS_MAX = 1_000
+
+/** A stream thread in a worker of its own. */
+export class WorkerThread implements ThreadHandle {
+  readonly name: string
+  readonly #worker: Worker
+  readonly #clock: Clock
+  readonly #logger: Logger
+  readonly #reports: ThreadReports
+  readonly #turnedAt = new SharedArrayBuffer(Float64Array.BYTES_PER_ELEMENT)
+  readonly #snapshots = new Map<number, (snapshot: ThreadSnapshot | undefined) => void>()
+  #state: ThreadState = 'created'
+  #requests = 0
+  #ended = false
+
+  constructor(
+    start: Omit<ThreadStart, 'turnedAt'>,
+    { clock, logger, reports }: { readonly clock: Clock; readonly logger: Logger; readonly reports: ThreadReports },
+  ) {
+    this.name = start.name
+    this.#clock = clock
+    this.#logger = logger
+    this.#reports = reports
+    const workerData: ThreadStart = { ...start, turnedAt: this.#turnedAt }
+    this.#worker = new Worker(new URL('stream-thread-worker.js', import.meta.url), { workerData, name: start.name })
+    this.#worker.on('message', (message: ThreadMessage) => this.#receive(message))
+    this.#worker.on('error', error =>
+      this.#end(new MillraceError('INTERNAL', { cause: error, what: `Thread ${this.name} broke: ${error.message}` })),
+    )
+    this.#worker.on('exit', code =>
+      this.#end(
+        new MillraceError('INTERNAL', { what: `Thread ${this.name} exited with ${String(code)} before it ended.` }),
+      ),
+    )
+  }
+
+  get state(): ThreadState {
+    return this.#state
+  }
+
+  stop(options: StopOptions): void {
+    this.#send({ type: 'stop', options })
+  }
+
+  pause(paused: boolean): void {
+    this.#send({ type: 'pause', paused })
+  }
+
+  snapshot(): Promise<ThreadSnapshot | undefined> {
+    if (this.#ended) return Promise.resolve(undefined)
+    this.#requests += 1
+    const request = this.#requests
+    return new Promise(resolve => {
+      const timer = this.#clock.after(SNAPSHOT_MS_MAX, () => answer(undefined))
+      const answer = (snapshot: ThreadSnapshot | undefined): void => {
+        timer.cancel()
+        this.#snapshots.delete(request)
+        resolve(snapshot)
+      }
+      this.#snapshots.set(request, answer)
+      this.#send({ type: 'snapshot', request })
+    })
+  }
+
+  turnAgeMs(): number {
+    const turnedAtMs = new Float64Array(this.#turnedAt)[0] ?? 0
+    return turnedAtMs === 0 ? 0 : Math.max(0, this.#clock.wallClockMs() - turnedAtMs)
+  }
+
+  #send(command: ThreadCommand): void {
+    if (!this.#ended) this.#worker.postMessage(command)
+  }
+
+  #receive(message: ThreadMessage): void {
+    switch (message.type) {
+      case 'state':
+        this.#state = message.state
+        return this.#reports.onState(message.state, message.previous)
+      case 'commit':
+        return this.#reports.onCommit(message.records)
+      case 'restore':
+        return this.#reports.onRestore(message.progress)
+      case 'snapshot':
+        return this.#snapshots.get(message.request)?.(message.snapshot)
+      case 'log':
+        return this.#logger[message.level](message.fields, message.message)
+      case 'ended':
+        return this.#end(undefined)
+      case 'failed':
+        return this.#end(receivedError(message.error))
+      default:
+        return unreachable(message)
+    }
+  }
+
+  #end(error: MillraceError | undefined): void {
+    if (this.#ended) return
+    this.#ended = true
+    this.#state = error === undefined ? 'stopped' : 'failed'
+    for (const answer of this.#snapshots.values()) answer(undefined)
+    this.#reports.onEnd(error)
+  }
+}

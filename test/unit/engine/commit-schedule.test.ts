@@ -1,0 +1,52 @@
+import { expect } from 'chai'
+import { CommitSchedule, type UncommittedWork } from '../../../src/engine/commit-schedule.ts'
+
+const NO_WORK: UncommittedWork = { exists: false, transactionOpenedAtMs: undefined, transactionBytes: 0 }
+
+function work(fields: Partial<UncommittedWork> = {}): UncommittedWork {
+  return { exists: true, transactionOpenedAtMs: undefined, transactionBytes: 0, ...fields }
+}
+
+function aSchedule(): CommitSchedule {
+  return new CommitSchedule({ intervalMs: 100, ageMaxMs: 5_000, bytesMax: 1_000 }, 0)
+}
+
+describe('commit schedule', () => {
+  it('is due when the interval has passed since the last commit', () => {
+    const schedule = aSchedule()
+    expect(schedule.due(99, work())).to.equal(undefined)
+    expect(schedule.due(100, work())).to.equal('interval')
+  })
+
+  it('is never due without uncommitted work, whatever was asked for', () => {
+    const schedule = aSchedule()
+    schedule.request()
+    expect(schedule.due(1_000_000, NO_WORK)).to.equal(undefined)
+  })
+
+  it('commits the first record after an idle stretch within the rest of the running interval', () => {
+    const schedule = aSchedule()
+    expect(schedule.due(1_050, NO_WORK)).to.equal(undefined)
+    expect(schedule.nextMs()).to.equal(1_100)
+    expect(schedule.due(1_099, work())).to.equal(undefined)
+    expect(schedule.due(1_100, work())).to.equal('interval')
+  })
+
+  it('is due at once when a processor asked, and forgets the request with the commit', () => {
+    const schedule = aSchedule()
+    schedule.request()
+    expect(schedule.due(1, work())).to.equal('requested')
+    schedule.ended(2)
+    expect(schedule.due(3, work())).to.equal(undefined)
+  })
+
+  it('is due when the transaction reaches its age, so that the broker does not abort it (I14)', () => {
+    const schedule = new CommitSchedule({ intervalMs: 60_000, ageMaxMs: 5_000, bytesMax: 1_000 }, 0)
+    expect(schedule.due(5_999, work({ transactionOpenedAtMs: 1_000 }))).to.equal(undefined)
+    expect(schedule.due(6_000, work({ transactionOpenedAtMs: 1_000 }))).to.equal('age')
+  })
+
+  it('is due when the transaction reaches its size', () => {
+    expect(aSchedule().due(1, work({ transactionBytes: 1_000 }))).to.equal('size')
+  })
+})

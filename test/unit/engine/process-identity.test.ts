@@ -1,0 +1,72 @@
+import { mkdtemp, readdir, rm, stat, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { expect } from 'chai'
+import { MillraceError } from '../../../src/model/errors.ts'
+import { applicationStateDir, takeProcessIdentity } from '../../../src/engine/process-identity.ts'
+
+describe('process identity', () => {
+  let stateDir: string
+
+  beforeEach(async () => {
+    stateDir = await mkdtemp(join(tmpdir(), 'millrace-state-'))
+  })
+
+  afterEach(async () => {
+    await rm(stateDir, { recursive: true, force: true })
+  })
+
+  it('keeps the process id over a restart', async () => {
+    const first = await takeProcessIdentity(stateDir, 'app')
+    await first.release()
+    const second = await takeProcessIdentity(stateDir, 'app')
+    await second.release()
+    expect(second.processId).to.equal(first.processId)
+  })
+
+  it('gives every application an identity of its own', async () => {
+    const one = await takeProcessIdentity(stateDir, 'one')
+    const two = await takeProcessIdentity(stateDir, 'two')
+    expect(one.processId).not.to.equal(two.processId)
+    await Promise.all([one.release(), two.release()])
+  })
+
+  it('keeps a live owner’s directory from a second process (F13)', async () => {
+    const directory = applicationStateDir(stateDir, 'app')
+    const first = await takeProcessIdentity(stateDir, 'app')
+    // Process 1 always lives and is not us.
+    await writeFile(join(directory, 'lock'), '1 ')
+    const refused = await takeProcessIdentity(stateDir, 'app').catch((error: unknown) => error)
+    expect(refused).to.be.instanceOf(MillraceError)
+    expect((refused as MillraceError).code).to.equal('STORE_LOCKED')
+    await first.release()
+  })
+
+  it('takes over the lock of a process that was killed', async () => {
+    const directory = applicationStateDir(stateDir, 'app')
+    const first = await takeProcessIdentity(stateDir, 'app')
+    await first.release()
+    await writeFile(join(directory, 'lock'), '999999999 1')
+    const second = await takeProcessIdentity(stateDir, 'app')
+    expect(second.processId).to.equal(first.processId)
+    await second.release()
+  })
+
+  it('takes over a lock whose process number now belongs to another process', async () => {
+    const first = await takeProcessIdentity(stateDir, 'app')
+    await first.release()
+    await writeFile(join(applicationStateDir(stateDir, 'app'), 'lock'), '1 0')
+    const second = await takeProcessIdentity(stateDir, 'app')
+    expect(second.processId).to.equal(first.processId)
+    await second.release()
+  })
+
+  it('leaves nothing but the process id behind and keeps it from other users', async () => {
+    const identity = await takeProcessIdentity(stateDir, 'app')
+    await identity.release()
+    const directory = applicationStateDir(stateDir, 'app')
+    expect(await readdir(directory)).to.deep.equal(['process-id'])
+    expect((await stat(directory)).mode & 0o077).to.equal(0)
+    expect((await stat(join(directory, 'process-id'))).mode & 0o077).to.equal(0)
+  })
+})
