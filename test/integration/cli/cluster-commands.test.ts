@@ -1,0 +1,136 @@
+import { expect } from 'chai'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { runCommandLine } from '../../../src/cli/command-line.ts'
+import { COMMANDS } from '../../../src/cli/commands.ts'
+import { openDemoCluster, type DemoCluster } from '../../../src/cli/demo/demo-cluster.ts'
+import { produceOrders } from '../../../src/cli/demo/order-producer.ts'
+import { planOrders } from '../../../src/cli/demo/order-plan.ts'
+import { seededRandom } from '../../../src/cli/demo/seeded-random.ts'
+import { untilNoLag } from '../../../src/cli/demo/cluster-check.ts'
+import { readWholeTopic } from '../../../src/cli/demo/topic-reader.ts'
+import { systemClock } from '../../../src/engine/system-clock.ts'
+import { uniqueName, useBroker } from '../../support/broker.ts'
+import { CommandCapture } from '../../support/command-capture.ts'
+import { eventually } from '../../support/condition.ts'
+import { MillraceProcess } from '../../support/millrace-process.ts'
+
+async function run(...argv: string[]): Promise<{ code: number; out: string; err: string }> {
+  const io = new CommandCapture()
+  const code = await runCommandLine(argv, { version: '0', commands: COMMANDS }, io)
+  return { code, out: io.stdout.join('\n'), err: io.stderr.join('\n') }
+}
+
+describe('commands on a cluster', function () {
+  this.timeout(120_000)
+  const kafka = useBroker('tv2')
+  let demo: DemoCluster
+  let folder = ''
+  let id = ''
+  let yaml = ''
+
+  before(async () => {
+    demo = await openDemoCluster(kafka().bootstrapServers, systemClock)
+  })
+
+  after(async () => {
+    await demo.cluster.close()
+  })
+
+  beforeEach(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'millrace-cli-'))
+    id = uniqueName('counting')
+    yaml = [
+      'streams:',
+      `  application.id: ${id}`,
+      `  state.dir: ${join(folder, 'state')}`,
+      '  commit.interval.ms: 50',
+      `kafka: { bootstrap.servers: "${kafka().bootstrapServers}" }`,
+      `sources: { in: { topic: ${id}-in, key: string } }`,
+      'steps: { counts: { from: in, count: {} } }',
+      `sinks: { out: { from: counts, topic: ${id}-out } }`,
+      'http: false',
+      'logging: { format: json }',
+    ].join('\n')
+    await writeFile(join(folder, 'app.yaml'), yaml)
+  })
+
+  afterEach(async () => {
+    await rm(folder, { recursive: true, force: true })
+  })
+
+  const app = (): string => join(folder, 'app.yaml')
+  const createInput = (partitions: number): Promise<void> =>
+    demo.admin.createTopics([{ name: `${id}-in`, partitions, replicationFactor: 1, configs: {} }])
+
+  it('topics shows what is missing without a change, then creates it with the right counts and policies', async () => {
+    await createInput(3)
+    const dry = await run('topics', app(), '--dry-run')
+    expect(dry.code, dry.err).to.equal(0)
+    expect(dry.out).to.match(
+      new RegExp(`${id}-counts-changelog +changelog +3 +would be created +.*cleanup.policy=compact`),
+    )
+    expect(await demo.cluster.topic(`${id}-out`)).to.equal(undefined)
+    expect((await run('topics', app())).code).to.equal(0)
+    await demo.cluster.refresh([`${id}-out`])
+    expect((await demo.cluster.topic(`${id}-out`))?.partitions).to.have.length(3)
+    const configs = await demo.admin.describeTopicConfigs([`${id}-counts-changelog`])
+    expect(configs.get(`${id}-counts-changelog`)?.get('cleanup.policy')).to.equal('compact')
+  })
+
+  it('check goes on after a finding and ends with its exit code', async () => {
+    const missing = await run('check', app())
+    expect(missing.code).to.equal(78)
+    expect(missing.out).to.match(/ok +transactions: transaction.version 2/)
+    expect(missing.out).to.match(new RegExp(`FAIL +topics: .*${id}-in`))
+    await createInput(2)
+    const good = await run('check', app())
+    expect(good.code, good.out).to.equal(0)
+    expect(good.out).to.match(new RegExp(`${id}-in +input +2 +exists`))
+    expect(await demo.cluster.topic(`${id}-out`)).to.equal(undefined)
+  })
+
+  it('reset refuses while the application runs, shows its plan, and starts over only with --execute', async () => {
+    await createInput(2)
+    const plan = planOrders({ random: seededRandom(5), records: 60 })
+    const target = { topic: `${id}-in`, partitions: 2, transactionalId: uniqueName('producer') }
+    await produceOrders(demo, target, plan, () => Number.POSITIVE_INFINITY)
+    const inputs = [0, 1].map(partition => ({ topic: `${id}-in`, partition }))
+    const outputs = async (): Promise<number> => (await readWholeTopic(demo, `${id}-out`)).records.length
+    const stateArgs = ['--set', `streams.state.dir=${join(folder, 'state')}`]
+
+    const first = await MillraceProcess.start({ yaml, args: stateArgs })
+    try {
+      await first.untilRunning()
+      expect(await untilNoLag(demo, id, inputs, 30_000)).to.deep.equal([])
+      const refused = await run('reset', app(), '--execute')
+      expect(refused.code).to.equal(78)
+      expect(refused.err).to.include('Stop every instance first')
+    } finally {
+      await first.terminate()
+      await first.dispose()
+    }
+    const before = await outputs()
+    expect(before).to.equal(60)
+
+    const shown = await run('reset', app())
+    expect(shown.code, shown.err).to.equal(0)
+    expect(shown.out).to.include(`${id}-counts-changelog`).and.to.include('Nothing was changed')
+    expect((await demo.admin.committedOffsets(id, inputs)).size).to.equal(2)
+
+    expect((await run('reset', app(), '--execute')).code).to.equal(0)
+    for (const { offset } of (await demo.admin.committedOffsets(id, inputs)).values()) expect(offset).to.equal(0)
+
+    const second = await MillraceProcess.start({ yaml, args: stateArgs })
+    try {
+      await eventually('all input is counted again, from one on', async () => (await outputs()) === 2 * before, 30_000)
+    } finally {
+      await second.terminate()
+      await second.dispose()
+    }
+    const { records } = await readWholeTopic(demo, `${id}-out`)
+    const ones = records.filter(({ value }) => value?.readBigInt64BE() === 1n).map(({ key }) => key?.toString())
+    expect(ones).to.have.length(2 * new Set(ones).size)
+  })
+})
