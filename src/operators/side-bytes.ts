@@ -1,5 +1,6 @@
 import { NO_HEADERS, type RecordHeaders } from '../model/headers.ts'
 import type { ErasedSerializer } from '../serdes/erased-serde.ts'
+import type { KeyValueState } from '../stores/key-value-state.ts'
 import type { CurrentRecord } from './current-record.ts'
 
 /** Gives the bytes of a key or value; `null` stays `null`. */
@@ -14,6 +15,8 @@ export type SideEncoding =
   | { readonly kind: 'raw' }
   /** The side is decoded, but unchanged since it was read: the source record's bytes are its bytes. */
   | { readonly kind: 'source' }
+  /** The value is what its operator has just put into a store, and nobody has read it since: the store's bytes are its bytes. */
+  | { readonly kind: 'kept'; readonly store: Pick<KeyValueState, 'lastPutBytes'> }
   | { readonly kind: 'encode'; readonly serializer: ErasedSerializer }
 
 /** A function for an encoding. */
@@ -30,6 +33,10 @@ export function sideBytes(
       return side === 'key'
         ? key => (key === null ? null : record.rawKey)
         : value => (value === null ? null : record.rawValue)
+    case 'kept': {
+      const { store } = encoding
+      return value => (value === null ? null : store.lastPutBytes)
+    }
     case 'encode': {
       const { serializer } = encoding
       const context = { topic, side, headers: NO_HEADERS }

@@ -1,4 +1,4 @@
-import { assert } from '../model/assert.ts'
+import { assert, InvariantError } from '../model/assert.ts'
 import { murmur2 } from '../model/murmur2.ts'
 import type { ByteArena } from './byte-arena.ts'
 
@@ -17,7 +17,7 @@ export class KeyTable {
   #slots = new Int32Array(SLOTS_MIN)
   #hashes = new Int32Array(ENTRIES_MIN)
   /** Where each entry's key lies; −1 for a free number. */
-  #keys = new Float64Array(ENTRIES_MIN).fill(-1)
+  #keys = new Int32Array(ENTRIES_MIN).fill(-1)
   readonly #freeEntries: number[] = []
   #entries = 0
   #usedSlots = 0
@@ -102,7 +102,7 @@ export class KeyTable {
 
   #refOf(entry: number): number {
     const ref = this.#keys[entry]
-    assert(ref !== undefined && ref !== -1, 'an entry in use has a key', { entry })
+    if (ref === undefined || ref === -1) throw new InvariantError('an entry in use has a key')
     return ref
   }
 
@@ -112,7 +112,7 @@ export class KeyTable {
       const hashes = new Int32Array(entry * 2)
       hashes.set(this.#hashes)
       this.#hashes = hashes
-      const keys = new Float64Array(entry * 2).fill(-1, entry)
+      const keys = new Int32Array(entry * 2).fill(-1, entry)
       keys.set(this.#keys)
       this.#keys = keys
     }

@@ -25,6 +25,8 @@ export interface KeyValueState extends StateStore {
   get(key: Uint8Array): unknown
   /** Time of the value that `get` gave last, in ms; −1 when it gave none. A field, so that a read allocates nothing. */
   readonly lastTimestamp: number
+  /** Bytes of the value that `put` set last; `null` after a deletion. Valid until the next `put`, and not to be changed. */
+  readonly lastPutBytes: Uint8Array | null
   /** Whether there is a value under a key, without reading it. */
   has(key: Uint8Array): boolean
   /**

@@ -1,6 +1,7 @@
 import { MillraceError } from '../model/errors.ts'
 import { NO_HEADERS, type RecordHeaders } from '../model/headers.ts'
-import { erasedSerde, type ErasedSerde } from '../serdes/erased-serde.ts'
+import type { ErasedSerializer } from '../serdes/erased-serde.ts'
+import { rememberingSerializer } from '../serdes/remembering-serializer.ts'
 import type { AnySerde, SerdeContext } from '../serdes/serde.ts'
 import { ByteArena } from './byte-arena.ts'
 import { KeyTable } from './key-table.ts'
@@ -34,20 +35,21 @@ export class MemoryKeyValueStore implements KeyValueState {
   readonly #keys = new KeyTable(this.#arena)
   readonly #values: ValueColumn
   readonly #undo: UndoLog
-  readonly #serde: ErasedSerde
+  readonly #serializer: ErasedSerializer
   readonly #serdeContext: SerdeContext
   #ordered: OrderedEntries | undefined
   #entries = 0
   #bytes = 0
   #closed = false
   #lastTimestamp = -1
+  #lastPutBytes: Uint8Array | null = null
 
   constructor(options: MemoryStoreOptions) {
     this.name = options.name
     this.#changelog = options.changelog
     this.changelogTopic = options.changelog?.topic ?? options.restoredFrom
     this.#maxBytes = options.maxBytes ?? Number.POSITIVE_INFINITY
-    this.#serde = erasedSerde(options.value)
+    this.#serializer = rememberingSerializer(options.value)
     this.#serdeContext = { topic: this.changelogTopic ?? options.name, side: 'value', headers: NO_HEADERS }
     this.#values = new ValueColumn(options.value, this.#serdeContext, this.#arena)
     this.#undo = new UndoLog(this.#values)
@@ -69,6 +71,10 @@ export class MemoryKeyValueStore implements KeyValueState {
     return this.#lastTimestamp
   }
 
+  get lastPutBytes(): Uint8Array | null {
+    return this.#lastPutBytes
+  }
+
   get(key: Uint8Array): unknown {
     this.#assertOpen()
     const entry = this.#keys.find(key)
@@ -88,7 +94,7 @@ export class MemoryKeyValueStore implements KeyValueState {
 
   put(key: Uint8Array, value: unknown, timestamp: number): void {
     this.#assertOpen()
-    const bytes = value === null ? null : this.#serde.serialize(value, this.#serdeContext)
+    const bytes = value === null ? null : this.#serializer.serialize(value, this.#serdeContext)
     let entry = this.#keys.find(key)
     if (entry === -1 && bytes !== null) entry = this.#insert(key, bytes.length)
     if (entry !== -1) {
@@ -101,6 +107,7 @@ export class MemoryKeyValueStore implements KeyValueState {
       this.#entries += Number(bytes !== null) - Number(had)
       this.#bytes += grown
     }
+    this.#lastPutBytes = bytes
     this.#changelog?.append(key, bytes, timestamp)
   }
 

@@ -4,12 +4,13 @@ import type { DropReason } from '../model/record-failure.ts'
 import type { CurrentRecord } from '../operators/current-record.ts'
 import { toAll, type Forward } from '../operators/forward.ts'
 import type { ProcessorHost } from '../operators/processor-context.ts'
-import { keyBytes, sideBytes } from '../operators/side-bytes.ts'
+import { keyBytes, sideBytes, type SideEncoding } from '../operators/side-bytes.ts'
+import type { Serializer } from '../serdes/serde.ts'
 import type { RecordOutput } from '../operators/sink.ts'
-import { erasedSerializer } from '../serdes/erased-serde.ts'
+import { rememberingSerializer } from '../serdes/remembering-serializer.ts'
 import type { KeyValueState } from '../stores/key-value-state.ts'
 import type { StoreDefinition } from '../stores/store-spec.ts'
-import type { GraphNode, NodeCompiler } from './graph-node.ts'
+import type { GraphNode, NodeCompiler, Side } from './graph-node.ts'
 import { changelogTopicOf } from './plan-application.ts'
 import type { SubtopologyPlan } from './plan.ts'
 import { SideFlow, type SideReading } from './side-flow.ts'
@@ -44,6 +45,10 @@ export function compileChain(plan: SubtopologyPlan, parts: ChainParts): readonly
     compiled.set(node, forward)
     return forward
   }
+  const encodingOf = (node: GraphNode, side: Side, serializer: Serializer<never>): SideEncoding => {
+    const encoding = flows[side].encodingOf(node, serializer)
+    return encoding.kind === 'kept' ? { kind: 'kept', store: parts.store(encoding.store) } : encoding
+  }
   const compilerOf = (node: GraphNode): NodeCompiler => ({
     ...parts,
     site: { name: node.name, record: parts.record },
@@ -53,11 +58,10 @@ export function compileChain(plan: SubtopologyPlan, parts: ChainParts): readonly
       const child = node.children.find(candidate => candidate.name === name)
       return child === undefined ? undefined : forwardOf(child)
     },
-    keyBytes: (serializer, topic) => keyBytes(flows.key.encodingOf(node, serializer), topic, parts.record),
+    keyBytes: (serializer, topic) => keyBytes(encodingOf(node, 'key', serializer), topic, parts.record),
     newKeyBytes: (serializer, topic) =>
-      keyBytes({ kind: 'encode', serializer: erasedSerializer(serializer) }, topic, parts.record),
-    sideBytes: (side, serializer, topic) =>
-      sideBytes(flows[side].encodingOf(node, serializer), side, topic, parts.record),
+      keyBytes({ kind: 'encode', serializer: rememberingSerializer(serializer) }, topic, parts.record),
+    sideBytes: (side, serializer, topic) => sideBytes(encodingOf(node, side, serializer), side, topic, parts.record),
     internalTopic: name => `${plan.applicationId}-${name}`,
     changelogTopic: store => changelogTopicOf(plan.applicationId, store),
   })

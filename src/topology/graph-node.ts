@@ -60,6 +60,8 @@ export interface GraphNode {
   readonly stores: Set<string>
   readonly source: SourceDefinition | undefined
   readonly sink: SinkDefinition | undefined
+  /** The store into which the node puts each value before it hands it on; `undefined` when it does not. */
+  readonly keeps: string | undefined
   /** Of the input; for a source, of what its extractor reads. A getter: a table may be given a store later. */
   readonly use: (side: Side) => SideUse
   /** Serdes of the output, for descriptions. */

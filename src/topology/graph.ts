@@ -13,6 +13,7 @@ export interface NodeDefinition {
   readonly parents: readonly GraphNode[]
   readonly source?: SourceDefinition
   readonly sink?: SinkDefinition
+  readonly keeps?: string
   readonly use: (side: Side) => SideUse
   readonly serdes?: GraphNode['serdes']
   readonly compile: GraphNode['compile']
@@ -65,6 +66,7 @@ export class Graph {
       stores: new Set(),
       source: definition.source,
       sink: definition.sink,
+      keeps: definition.keeps,
       use: definition.use,
       serdes: definition.serdes ?? { key: undefined, value: undefined },
       compile: definition.compile,

@@ -1,6 +1,6 @@
 import { assert } from '../model/assert.ts'
 import type { SideEncoding } from '../operators/side-bytes.ts'
-import { erasedSerializer } from '../serdes/erased-serde.ts'
+import { rememberingSerializer } from '../serdes/remembering-serializer.ts'
 import { withoutNull } from '../serdes/nullable.ts'
 import type { AnySerde, Serializer } from '../serdes/serde.ts'
 import { bytes, string } from '../serdes/text.ts'
@@ -9,6 +9,10 @@ import type { GraphNode, Side } from './graph-node.ts'
 
 /** What a source does with a side's bytes. */
 export type SideReading = 'raw' | 'check' | 'decode'
+
+/** As `SideEncoding`, with the store still a name. */
+export type FlowEncoding =
+  Exclude<SideEncoding, { readonly kind: 'kept' }> | { readonly kind: 'kept'; readonly store: string }
 
 /** Everything that reaches a set of nodes unchanged from the same origins. */
 interface Flow {
@@ -42,9 +46,9 @@ export class SideFlow {
   }
 
   /** How a node gets the bytes of the side it is handed. */
-  encodingOf(node: GraphNode, serializer: Serializer<never>): SideEncoding {
+  encodingOf(node: GraphNode, serializer: Serializer<never>): FlowEncoding {
     const parent = node.parents[0]
-    if (parent === undefined) return { kind: 'encode', serializer: erasedSerializer(serializer) }
+    if (parent === undefined) return { kind: 'encode', serializer: rememberingSerializer(serializer) }
     const flow = this.#flow(parent)
     if (this.#travelsRaw(flow)) return { kind: 'raw' }
     const isUnchanged = (origin: GraphNode): boolean =>
@@ -53,7 +57,17 @@ export class SideFlow {
       (!flow.isRead || readsPrimitives(this.#serdeOf(origin)))
     // A step that read an object may have changed it in place, as it could in the JVM; a string it could not.
     if ([...flow.origins].every(isUnchanged)) return { kind: 'source' }
-    return { kind: 'encode', serializer: erasedSerializer(serializer) }
+    const kept = this.#keptBy(flow, serializer)
+    if (kept !== undefined) return { kind: 'kept', store: kept }
+    return { kind: 'encode', serializer: rememberingSerializer(serializer) }
+  }
+
+  /** The store that has just written a value in the very bytes asked for, if nobody can have changed the value since. */
+  #keptBy(flow: Flow, serializer: Serializer<never>): string | undefined {
+    const [origin, ...others] = flow.origins
+    if (this.#side !== 'value' || flow.isRead || origin?.keeps === undefined || others.length > 0) return undefined
+    const { value } = origin.serdes
+    return value !== undefined && serializer === withoutNull(value) ? origin.keeps : undefined
   }
 
   #enter(node: GraphNode): void {

@@ -80,6 +80,7 @@ function addAggregation(grouped: GroupedStreamParts, options: StoreOptions, kind
   const node = graph.add({
     name,
     parents: [parent],
+    keeps: storeName,
     use: side =>
       side === 'value'
         ? kind.useOfValue

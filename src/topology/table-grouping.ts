@@ -67,6 +67,7 @@ function addAggregation(
   const node = graph.add({
     name: graph.nameOr(options.name, prefix),
     parents: [source],
+    keeps: storeName,
     use: side => (side === 'key' ? { ...READS_AND_PASSES, writes: [key] } : READS),
     serdes: { key, value },
     compile: compiler =>

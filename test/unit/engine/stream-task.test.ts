@@ -318,6 +318,50 @@ describe('stream task', () => {
     expect(bench.sent('out')).to.deep.equal([['a', '{"n":2}', 0]])
   })
 
+  it('writes an aggregate once for store, changelog and topic, and anew where a step reads it in between', () => {
+    const bench = new TaskBench(builder => {
+      const totals = builder
+        .stream('in', text)
+        .groupByKey()
+        .aggregate(
+          () => ({ n: 0 }),
+          ({ n }) => ({ n: n + 1 }),
+          { store: 'c', value: json<{ n: number }>() },
+        )
+        .toStream()
+      totals.to('kept')
+    })
+    bench.feed('in', [
+      { key: 'a', value: '1' },
+      { key: 'a', value: '1' },
+    ])
+    bench.task.process(10)
+    expect(bench.sent('kept').map(([, value]) => value)).to.deep.equal(['{"n":1}', '{"n":2}'])
+
+    const changed = new TaskBench(builder => {
+      builder
+        .stream('in', text)
+        .groupByKey()
+        .aggregate(
+          () => ({ n: 0 }),
+          ({ n }) => ({ n: n + 1 }),
+          { store: 'c', value: json<{ n: number }>() },
+        )
+        .toStream()
+        .peek(total => {
+          if (total !== null) total.n += 100
+        })
+        .to('changed')
+    })
+    changed.feed('in', [
+      { key: 'a', value: '1' },
+      { key: 'a', value: '1' },
+    ])
+    changed.task.process(10)
+    expect(changed.sent('changed').map(([, value]) => value)).to.deep.equal(['{"n":101}', '{"n":102}'])
+    expect(changed.sent('app-c-changelog').map(([, value]) => value)).to.deep.equal(['{"n":1}', '{"n":2}'])
+  })
+
   it('runs wall-clock punctuations when they are due and takes their writes back with the transaction', () => {
     const bench = new TaskBench(builder => {
       builder

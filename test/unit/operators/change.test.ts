@@ -8,10 +8,12 @@ import { string } from '../../../src/serdes/text.ts'
 const serde = changeSerde(erasedSerde(string))
 const context = { topic: 't', side: 'value' as const, headers: NO_HEADERS }
 
+function hex(change: Change): string {
+  return Buffer.from(serde.serialize(change, context)).toString('hex')
+}
+
 describe('the serde of a table update', () => {
   it('writes the bytes of the JVM', () => {
-    const hex = (change: Change): string => Buffer.from(serde.serialize(change, context)).toString('hex')
-
     expect(hex(new Change('a', null))).to.equal('6100')
     expect(hex(new Change(null, 'a'))).to.equal('6101')
     expect(hex(new Change('old', 'new'))).to.equal('066e65776f6c6402')
@@ -32,8 +34,8 @@ describe('the serde of a table update', () => {
   })
 
   it('refuses bytes that are no update', () => {
-    for (const hex of ['', '03', 'ff02', '8002', 'ffffffffff02']) {
-      expect(() => serde.deserialize(Buffer.from(hex, 'hex'), context), hex).to.throw(RangeError)
+    for (const bytes of ['', '03', 'ff02', '8002', 'ffffffffff02']) {
+      expect(() => serde.deserialize(Buffer.from(bytes, 'hex'), context), bytes).to.throw(RangeError)
     }
   })
 })

@@ -1,0 +1,45 @@
+import { erasedSerializer, type ErasedSerializer } from './erased-serde.ts'
+import { withoutNull } from './nullable.ts'
+import { bigint, boolean, integer, long } from './numbers.ts'
+import type { AnySerde, Serializer } from './serde.ts'
+import { string, uuid } from './text.ts'
+
+/** Serdes whose bytes depend on the value alone, and whose values equal each other only if their bytes do. */
+const PURE: ReadonlySet<unknown> = new Set<AnySerde>([long, bigint, integer, boolean, string, uuid])
+
+const REMEMBERING = new Map<unknown, ErasedSerializer>()
+
+/**
+ * A serializer that keeps the bytes of its last value: a count goes to its store, its changelog and a topic, and is encoded
+ * once. Only for serdes of this library that are pure; any other is given back as it is. The bytes must not be changed.
+ */
+export function rememberingSerializer(serializer: Serializer<never>): ErasedSerializer {
+  const plain = 'deserialize' in serializer ? withoutNull(asSerde(serializer)) : serializer
+  if (!PURE.has(plain)) return erasedSerializer(serializer)
+  let remembering = REMEMBERING.get(plain)
+  if (remembering === undefined) {
+    remembering = remember(erasedSerializer(plain))
+    REMEMBERING.set(plain, remembering)
+  }
+  return remembering
+}
+
+function remember({ name, serialize }: ErasedSerializer): ErasedSerializer {
+  let lastValue: unknown
+  let lastBytes: Uint8Array | undefined
+  return {
+    name,
+    serialize(value, context) {
+      if (lastBytes !== undefined && value === lastValue) return lastBytes
+      const bytes = serialize(value, context)
+      lastValue = value
+      lastBytes = bytes
+      return bytes
+    },
+  }
+}
+
+function asSerde(serializer: Serializer<never>): AnySerde
+function asSerde(serializer: unknown): unknown {
+  return serializer
+}
