@@ -19,8 +19,6 @@ export type { Entry, KeyValueStore, ReadonlyKeyValueStore, ValueAndTimestamp } f
 export type {
   Branches,
   BranchValue,
-  GlobalKTable,
-  GlobalTableSide,
   KeyWriter,
   KGroupedStream,
   KGroupedTable,
@@ -85,3 +83,8 @@ export type { StreamsBuilder } from './topology/streams-builder.ts'
 export type { Topology } from './topology/topology.ts'
 export type { NodeDescription, SubtopologyDescription, TopologyDescription } from './topology/topology-description.ts'
 export type { KafkaProperties, MillraceConfig, StoresConfig } from './config/millrace-config.ts'
+export { MillraceStreams } from './millrace-streams.ts'
+export type { CloseOptions, MillraceStreamsOptions } from './millrace-streams.ts'
+export type { CommitInfo, ErrorResponse } from './engine/streams-instance.ts'
+export type { StreamsState } from './engine/streams-state.ts'
+export type { StoreRestoreProgress } from './engine/changelog-restorer.ts'

@@ -66,6 +66,7 @@ export class BuilderHandle {
     )
   }
 
+  /** A table every instance holds in full. The test driver fills it; the stream thread does not yet, so the typed surface has no such method. */
   globalTable(topic: string, options: ErasedTableSourceOptions): GlobalTableHandle {
     const { graph } = this
     const store = options.store ?? graph.numberedStoreName(`${topic}-`)

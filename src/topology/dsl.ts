@@ -131,13 +131,6 @@ export interface KStream<K, V, Missing extends MissingSerde = never> {
     joiner: Joiner<Present<K>, Present<V>, VT, VR>,
     ...serdes: OptionsArg<TableJoinOptions & RepartitionSerdes<K, Present<K>, V, Present<V>, Missing>>
   ): KStream<Present<K>, VR, 'no value serde'>
-  /** Each record with the value of a global table under a key of your choice (null = no match). Kafka Streams: `join(GlobalKTable, KeyValueMapper, ValueJoiner)`. */
-  join<KG, VG, VR>(
-    table: GlobalTableSide<KG, VG>,
-    selector: (value: V, key: K, record: RecordContext) => Held<KG> | null,
-    joiner: Joiner<K, Present<V>, VG, VR>,
-    options?: NameOptions,
-  ): KStream<K, VR, Missing | 'no value serde'>
 
   /** Each record with the table's present value, or null. Kafka Streams: `leftJoin(KTable, ValueJoiner, Joined)`. */
   leftJoin<VT, VR, MT extends MissingSerde>(
@@ -145,13 +138,6 @@ export interface KStream<K, V, Missing extends MissingSerde = never> {
     joiner: Joiner<K, Present<V>, VT | null, VR>,
     ...serdes: OptionsArg<TableJoinOptions & RepartitionSerdes<K, Present<K>, V, Present<V>, Missing>>
   ): KStream<K, VR, 'no value serde'>
-  /** Each record with the value of a global table, or null. Kafka Streams: `leftJoin(GlobalKTable, KeyValueMapper, ValueJoiner)`. */
-  leftJoin<KG, VG, VR>(
-    table: GlobalTableSide<KG, VG>,
-    selector: (value: V, key: K, record: RecordContext) => Held<KG> | null,
-    joiner: Joiner<K, Present<V>, VG | null, VR>,
-    options?: NameOptions,
-  ): KStream<K, VR, Missing | 'no value serde'>
   /**
    * A processor of your own that may change the key. Serdes given in it decide the output types; a side without one keeps
    * its type. Kafka Streams: `process(ProcessorSupplier, Named, String...)`.
@@ -211,14 +197,6 @@ export interface TableSide<out K, out V, out Missing extends MissingSerde = Miss
   /** The serde still to be given. */
   readonly [missing]: Missing
 }
-/** What a stream has to know of a global table to join it: any `GlobalKTable`. */
-export interface GlobalTableSide<out K, out V> {
-  /** Tells streams and tables apart in error messages. */
-  readonly [kind]: 'a GlobalKTable: joining it needs a key selector'
-  /** Its types. */
-  readonly [row]: readonly [key: K, value: V]
-}
-
 /**
  * A table: the latest value per key. A value is never null here: a deletion is not a value, it reaches no mapper, and
  * `toStream()` shows it as null. `Missing` is `'no value serde'` while nobody has given one. Kafka Streams: `KTable<K, V>`.
@@ -278,10 +256,4 @@ export interface KGroupedTable<K, V> {
     subtractor: Aggregator<K, V, Held<A>>,
     options: ValueStoreOptions<A>,
   ): KTable<K, A>
-}
-
-/** A table every instance holds in full; joined under any key, without co-partitioning. Kafka Streams: `GlobalKTable`. */
-export interface GlobalKTable<K, V> extends GlobalTableSide<K, V> {
-  /** The store behind it, for a processor's `stores`. Kafka Streams: `queryableStoreName()`. */
-  readonly store: StoreSpec<ReadonlyKeyValueStore<K, ValueAndTimestamp<V>>>
 }

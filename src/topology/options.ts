@@ -89,7 +89,7 @@ export interface StreamSourceOptions<KS extends AnySerde, VS extends AnySerde, K
   value?: VS
 }
 
-/** Options of `table` and `globalTable`. Kafka Streams: `Consumed` and `Materialized`. */
+/** Options of `table`. Kafka Streams: `Consumed` and `Materialized`. */
 export interface TableSourceOptions<K, V> extends SourceOptions<K, V>, StoreOptions {
   /** Serde of the key; records with a null key are dropped and counted. */
   key: Serde<K>

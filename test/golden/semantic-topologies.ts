@@ -2,6 +2,9 @@ import { keyValueStore, timestampedKeyValueStore } from '../../src/stores/store-
 import { long } from '../../src/serdes/numbers.ts'
 import { nullable } from '../../src/serdes/nullable.ts'
 import { string } from '../../src/serdes/text.ts'
+import type { Step } from '../../src/operators/step.ts'
+import type { JoinStep } from '../../src/operators/stream-table-join.ts'
+import type { BuilderHandle } from '../../src/topology/builder-handle.ts'
 import type { KStream } from '../../src/topology/dsl.ts'
 import { streams } from '../../src/topology/streams.ts'
 import type { StreamsBuilder } from '../../src/topology/streams-builder.ts'
@@ -256,23 +259,30 @@ const JOINS: Readonly<Record<string, CaseBuilder>> = {
     stream.leftJoin(table, (s, t, k) => `${String(k)}:${s}/${String(t)}`, { key: string }).to('out', { value: string })
   },
   'gtjoin-inner': b => {
-    const stream = read(b, 's')
-    stream.join(b.globalTable('g', { ...text, store: 'gs' }), globalKey, (s, g) => `${s}/${g}`).to('out', { value: string })
+    joinGlobal(b, globalKey, (s, g) => `${String(s)}/${String(g)}`, false)
   },
   'gtjoin-left': b => {
-    const stream = read(b, 's')
-    stream.leftJoin(b.globalTable('g', { ...text, store: 'gs' }), globalKey, (s, g) => `${s}/${String(g)}`).to('out', { value: string })
+    joinGlobal(b, globalKey, (s, g) => `${String(s)}/${String(g)}`, true)
   },
   'gtjoin-inner-bykey': b => {
-    const stream = read(b, 's')
-    const table = b.globalTable('g', { ...text, store: 'gs' })
-    stream.join(table, (_v, k) => k, (s, g, k) => `${String(k)}:${s}/${g}`).to('out', { value: string })
+    joinGlobal(b, (_v, k) => k, (s, g, k) => `${String(k)}:${String(s)}/${String(g)}`, false)
   },
   'gtjoin-left-bykey': b => {
-    const stream = read(b, 's')
-    const table = b.globalTable('g', { ...text, store: 'gs' })
-    stream.leftJoin(table, (_v, k) => k, (s, g, k) => `${String(k)}:${s}/${String(g)}`).to('out', { value: string })
+    joinGlobal(b, (_v, k) => k, (s, g, k) => `${String(k)}:${String(s)}/${String(g)}`, true)
   },
+}
+
+/** Global tables are not on the typed surface yet. */
+function joinGlobal(
+  builder: StreamsBuilder,
+  selector: (value: string | null, key: string | null) => string | null,
+  joiner: JoinStep,
+  isLeft: boolean,
+): void {
+  const untyped = builder as unknown as BuilderHandle
+  const stream = untyped.stream('s', nullableText)
+  const table = untyped.globalTable('g', { ...text, store: 'gs' })
+  stream.joinGlobalTable(table, selector as Step, joiner, {}, isLeft).to('out', { value: string })
 }
 
 function punctuated(by: 'streamTime' | 'wallClock'): CaseBuilder {

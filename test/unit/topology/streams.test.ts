@@ -98,7 +98,7 @@ describe('streams', () => {
   })
 
   it('names a table as given and its source after it', () => {
-    const topology = streams(builder => {
+    const topology = buildTopology(builder => {
       builder
         .table('t', { ...text, name: 'prices' })
         .toStream()
