@@ -14,7 +14,7 @@ export interface PlannedApplication {
 
 /** Loads and plans. @throws MillraceError with every mistake */
 export async function loadPlanned(place: ApplicationPlace): Promise<PlannedApplication> {
-  const { config, topology, warnings } = await loadSource(applicationSource(place))
+  const { config, topology, warnings } = await loadSource(await applicationSource(place))
   const plan = planApplication(topology, config.streamsProperties)
   return { config, plan, warnings: [...warnings, ...plan.warnings] }
 }

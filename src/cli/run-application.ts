@@ -1,20 +1,19 @@
 import { StreamsInstance } from '../engine/streams-instance.ts'
 import { systemClock } from '../engine/system-clock.ts'
+import { VERSION } from '../version.ts'
 import type { ApplicationPlace } from './application-options.ts'
 import { applicationSource } from './application-source.ts'
 import type { CommandIo } from './command-io.ts'
-import { packageVersion } from './package-version.ts'
 import { Service } from './service.ts'
 
 /** `millrace run`. @returns the exit code */
 export async function runApplication(place: ApplicationPlace, io: CommandIo): Promise<number> {
-  const version = packageVersion()
-  const service = new Service(version, io)
+  const service = new Service(VERSION, io)
   const instance: StreamsInstance = new StreamsInstance({
-    source: applicationSource(place),
+    source: await applicationSource(place),
     clock: systemClock,
     random: Math.random,
-    version,
+    version: VERSION,
     logger: config => service.configured(config, instance),
   })
   return service.run(instance)
