@@ -19,6 +19,7 @@ const DROP_REASONS: readonly DropReason[] = [
   'windowNeverEmitted',
   'outOfOrderVersion',
   'partitionerNone',
+  'undelivered',
 ]
 
 /** Reads an entry of `tests:`. Names of sources and sinks become topics. */

@@ -52,6 +52,7 @@ export async function runCommitCycle(parts: CommitParts): Promise<CommitOutcome>
 
   // 3. All of it acknowledged. A Produce still in flight at EndTxn would join the next transaction (I9, F19).
   await producer.flush(stepTimeoutMs)
+  if (producer.transaction.ongoing) crashPoint('flush:done')
 
   const transaction = parts.nextTransaction()
   const owing = tasks.filter(task => task.owesCommit)

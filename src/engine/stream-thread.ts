@@ -90,6 +90,7 @@ export class StreamThread {
     this.clients = buildClients({
       ...options,
       onWake,
+      onUndelivered: records => this.metrics.dropped('undelivered', records),
       assign: async round => assignRound(plan, await this.#partitionCounts(), round),
     })
     const { producer, fetcher, member, offsets, admin } = this.clients

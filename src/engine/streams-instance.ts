@@ -167,6 +167,7 @@ export class StreamsInstance {
       })
     }
     const plan = planApplication(topology, config.streamsProperties)
+    for (const warning of plan.warnings) logger.warn({}, warning)
     logger.info(
       { applicationId: config.applicationId, guarantee: config.guarantee, version, threads: config.threads },
       'starting; readers of the output topics must set isolation.level=read_committed',

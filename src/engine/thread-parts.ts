@@ -35,6 +35,8 @@ export interface ClientOptions {
   readonly random: Random
   readonly logger: Logger
   readonly onWake: () => void
+  /** Under at-most-once: records that a broker did not take are given up and counted. */
+  readonly onUndelivered: (records: number) => void
   readonly assign: (round: AssignmentRound) => Promise<ReadonlyMap<string, GroupAssignment>>
 }
 
@@ -67,7 +69,7 @@ function buildCluster({ config, identity, clock, random, logger }: ClientOptions
   })
 }
 
-function buildProducer(cluster: Cluster, { config, identity, clock, logger }: ClientOptions): Producer {
+function buildProducer(cluster: Cluster, { config, identity, clock, logger, onUndelivered }: ClientOptions): Producer {
   return new Producer({
     cluster,
     clock,
@@ -79,6 +81,13 @@ function buildProducer(cluster: Cluster, { config, identity, clock, logger }: Cl
     ...config.producer,
     maxInFlightPerPartition: 5,
     requestTimeoutMs: config.requestTimeoutMs,
+    onDropped: (topic, partition, records, cause) => {
+      logger.warn(
+        { topic, partition, records, code: cause.code, err: cause.message },
+        'records were not delivered and are given up',
+      )
+      onUndelivered(records)
+    },
   })
 }
 

@@ -55,3 +55,4 @@ export type DropReason =
   | 'windowNeverEmitted'
   | 'outOfOrderVersion'
   | 'partitionerNone'
+  | 'undelivered'
