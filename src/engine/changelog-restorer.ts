@@ -64,11 +64,13 @@ export class ChangelogRestorer {
   /**
    * Takes the changelogs' ends and starts reading. The caller has fenced its transactional id and read stable offsets
    * before: a high watermark taken earlier could miss what a zombie's commit added (I12).
+   *
+   * @param only - one store of the task; all of them otherwise
    */
-  async begin(task: ActiveTask): Promise<void> {
+  async begin(task: ActiveTask, only?: StateStore): Promise<void> {
     const changelogs = new TopicPartitionMap<StateStore>()
     for (const store of task.task.stores) {
-      if (store.changelogTopic !== undefined)
+      if (store.changelogTopic !== undefined && (only === undefined || store === only))
         changelogs.set({ topic: store.changelogTopic, partition: task.partition }, store)
     }
     if (changelogs.size === 0) return
@@ -129,7 +131,7 @@ export class ChangelogRestorer {
       'The changelog no longer reaches back to the restore position: the store is cleared and restored from the beginning of the log.',
     )
     this.drop(restoring.task, restoring.store)
-    await this.begin(restoring.task)
+    await this.begin(restoring.task, restoring.store)
   }
 
   /** Forgets a task's restores, or one store's. */

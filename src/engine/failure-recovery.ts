@@ -48,8 +48,13 @@ export class FailureRecovery {
     this.#repeats = 0
   }
 
-  /** Brings the thread back to its last commit. @throws MillraceError what must stop the thread */
-  async recover(thrown: unknown): Promise<void> {
+  /**
+   * Brings the thread back to its last commit.
+   *
+   * @returns the failure when a stop was asked for before that succeeded: nothing may be committed any more then
+   * @throws MillraceError what must stop the thread
+   */
+  async recover(thrown: unknown): Promise<MillraceError | undefined> {
     let error = asMillraceError(thrown)
     for (;;) {
       if (error.reaction === 'stop' || error.reaction === 'deadLetter') throw error
@@ -60,11 +65,11 @@ export class FailureRecovery {
       )
       try {
         await this.#react(error)
-        return
+        return undefined
       } catch (next) {
         error = asMillraceError(next)
       }
-      if (this.#options.stopRequested()) throw error
+      if (this.#options.stopRequested()) return error
       await sleep(this.#options.clock, Math.min(BACKOFF_MS_MAX, BACKOFF_MS_MIN << Math.min(this.#repeats, 10)))
     }
   }

@@ -77,10 +77,10 @@ export class Rebalancer {
     }
   }
 
-  /** Everything is gone: whatever was under way no longer counts. */
+  /** Everything is gone: whatever was under way no longer counts, and a join with nothing owned is due. */
   lost(): void {
     this.#assignment = undefined
-    this.#rejoinNeeded = false
+    this.#rejoinNeeded = true
   }
 
   #take(event: GroupEvent): MillraceError | undefined {

@@ -182,15 +182,16 @@ export class StreamThread {
     const { config, clock } = this.#options
     try {
       if (!this.#stopRequested()) await this.#start()
+      let broken: MillraceError | undefined
       while (!this.#stopRequested()) {
         try {
           await this.#turn()
         } catch (error) {
-          await this.#recovery.recover(error)
+          broken = await this.#recovery.recover(error)
         }
         this.metrics.turnedAt(clock.nowMs())
       }
-      await drain(this.#shutdownParts(), this.#stop ?? this.#defaultStop(config.shutdownTimeoutMs))
+      await drain(this.#shutdownParts(), this.#stop ?? this.#defaultStop(config.shutdownTimeoutMs), broken)
       this.#on('ended')
     } catch (error) {
       this.#on('failed')
@@ -250,7 +251,7 @@ export class StreamThread {
     }
   }
 
-  /** Membership or the transactional id was lost: nothing owned counts any more. */
+  /** Membership or the transactional id was lost: nothing owned counts any more. The next turn joins again. */
   async #startOver(cause: MillraceError): Promise<void> {
     this.metrics.aborted(cause)
     this.#closeTasks()
@@ -265,7 +266,6 @@ export class StreamThread {
       if (!(error instanceof MillraceError) || error.code !== 'PRODUCER_FENCED') throw error
       await this.clients.producer.initialize()
     }
-    this.#rebalancer.join()
   }
 
   #createTask({ subtopology, partition }: TaskPlace): StreamTask {

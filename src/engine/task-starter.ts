@@ -1,15 +1,19 @@
-import type { Clock } from '../model/clock.ts'
+import { sleep, type Clock } from '../model/clock.ts'
 import { MillraceError } from '../model/errors.ts'
 import type { Logger } from '../model/logger.ts'
 import { TopicPartitionMap, type TopicPartition } from '../model/topic-partition.ts'
 import { parseDurationMs } from '../model/duration.ts'
 import { unreachable } from '../model/assert.ts'
 import type { Admin } from '../kafka/admin/admin.ts'
+import type { OffsetAndMetadata } from '../kafka/offset-and-metadata.ts'
 import type { GroupOffsets } from '../kafka/group/group-offsets.ts'
 import type { OffsetReset } from '../topology/plan.ts'
 import type { ActiveTask, TaskInput } from './active-task.ts'
 import type { ChangelogRestorer } from './changelog-restorer.ts'
 import { readProgress } from './commit-offsets.ts'
+
+const BACKOFF_MS_MIN = 100
+const BACKOFF_MS_MAX = 5_000
 
 export interface TaskStarterOptions {
   readonly offsets: Pick<GroupOffsets, 'fetch'>
@@ -56,37 +60,44 @@ export class TaskStarter {
     })
   }
 
+  /** An outage delays a start and never skips one: a task that is never placed would hold its partitions for nothing. */
   async #run(tasks: readonly ActiveTask[]): Promise<void> {
-    const inputs = tasks.flatMap(task => task.inputs)
-    const committed = await this.#options.offsets.fetch(
-      inputs.map(input => input.topicPartition),
-      this.#options.stableOffsetsTimeoutMs,
-    )
+    for (let backOffMs = BACKOFF_MS_MIN; ; backOffMs = Math.min(backOffMs * 2, BACKOFF_MS_MAX)) {
+      const open = tasks.filter(task => task.state !== 'closed' && !this.#placed.has(task))
+      if (open.length === 0) return
+      try {
+        await this.#position(open.filter(task => task.state === 'created'))
+        for (const task of open) await this.#place(task)
+        return
+      } catch (error) {
+        if (!(error instanceof MillraceError) || error.reaction === 'stop') throw error
+        this.#options.logger.warn({ code: error.code, err: error.message }, 'tasks could not be started; trying again')
+        await sleep(this.#options.clock, backOffMs)
+      }
+    }
+  }
+
+  async #position(tasks: readonly ActiveTask[]): Promise<void> {
+    if (tasks.length === 0) return
+    const partitions = tasks.flatMap(task => task.inputs.map(input => input.topicPartition))
+    const committed = await this.#options.offsets.fetch(partitions, this.#options.stableOffsetsTimeoutMs)
     const resets: TaskInput[] = []
     for (const task of tasks) {
       for (const input of task.inputs) {
         const found = committed.get(input.topicPartition)
-        if (found === undefined) {
-          resets.push(input)
-          continue
-        }
-        const progress = readProgress(found)
-        input.committed = found.offset
-        input.rewindTo = found.offset
-        input.leaderEpoch = () => found.leaderEpoch
-        input.committedTransaction = progress.transaction
-        task.task.setPartitionTime(input.topicPartition.topic, progress.partitionTime)
-        if (progress.variables.size > 0) task.task.variables.load(progress.variables)
+        if (found === undefined) resets.push(input)
+        else takeOver(task, input, found)
       }
     }
     await this.#reset(resets)
-    for (const task of tasks) {
-      // Revoked while the answers were under way: nothing of it may start any more.
-      if (task.state !== 'created') continue
-      task.on('positioned')
-      await this.#options.restorer.begin(task)
-      this.#placed.add(task)
-    }
+    // Revoked while the answers were under way: nothing of it may start any more.
+    for (const task of tasks) if (task.state === 'created') task.on('positioned')
+  }
+
+  async #place(task: ActiveTask): Promise<void> {
+    if (task.state !== 'restoring') return
+    await this.#options.restorer.begin(task)
+    this.#placed.add(task)
   }
 
   /** Where reading begins when nothing is committed; a committed offset is never replaced. */
@@ -126,6 +137,17 @@ export class TaskStarter {
       partitions.map(partition => [partition, ends?.get(partition) ?? found.get(partition) ?? 0] as const),
     )
   }
+}
+
+/** Goes on where the group's offset and our own metadata beside it say. */
+function takeOver(task: ActiveTask, input: TaskInput, found: OffsetAndMetadata): void {
+  const progress = readProgress(found)
+  input.committed = found.offset
+  input.rewindTo = found.offset
+  input.leaderEpoch = () => found.leaderEpoch
+  input.committedTransaction = progress.transaction
+  task.task.setPartitionTime(input.topicPartition.topic, progress.partitionTime)
+  if (progress.variables.size > 0) task.task.variables.load(progress.variables)
 }
 
 function groupByPolicy(inputs: readonly TaskInput[]): ReadonlyMap<OffsetReset, readonly TaskInput[]> {

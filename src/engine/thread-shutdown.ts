@@ -21,12 +21,21 @@ export interface ShutdownParts {
   readonly closeTasks: () => void
 }
 
-/** Drains a thread: commits what is open, or aborts it when that fails or takes too long; then leaves the group. */
-export async function drain(parts: ShutdownParts, { leaveGroup, timeoutMs }: StopOptions): Promise<void> {
+/**
+ * Drains a thread: commits what is open, or aborts it when that fails or takes too long; then leaves the group.
+ *
+ * @param broken - a failure that was not recovered from: what is open is half of something and must not be committed
+ */
+export async function drain(
+  parts: ShutdownParts,
+  { leaveGroup, timeoutMs }: StopOptions,
+  broken: MillraceError | undefined,
+): Promise<void> {
   const { clock, logger, clients } = parts
   const deadlineMs = clock.nowMs() + timeoutMs
   const leftMs = (): number => Math.max(1, deadlineMs - clock.nowMs())
   try {
+    if (broken !== undefined) throw broken
     await withDeadline(parts.commit(), { clock, leftMs: leftMs(), what: 'the last commit' })
   } catch (error) {
     const cause = asMillraceError(error)
