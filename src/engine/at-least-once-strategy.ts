@@ -49,8 +49,8 @@ export class AtLeastOnceStrategy implements CommitStrategy {
 
 interface OffsetCommitParts {
   readonly clock: Clock
-  readonly member: GroupMember
-  readonly offsets: GroupOffsets
+  readonly member: Pick<GroupMember, 'membership'>
+  readonly offsets: Pick<GroupOffsets, 'commit'>
   readonly stepTimeoutMs: number
 }
 

@@ -1,7 +1,6 @@
 import type { Clock } from '../model/clock.ts'
 import { sleep } from '../model/clock.ts'
 import { crashPoint } from '../model/crash-point.ts'
-import type { MillraceErrorCode } from '../model/error-table.ts'
 import { MillraceError } from '../model/errors.ts'
 import type { Logger } from '../model/logger.ts'
 import { assert } from '../model/assert.ts'
@@ -20,9 +19,12 @@ import type { CommitOutcome } from './commit-strategy.ts'
 export interface CommitParts {
   readonly applicationId: string
   readonly clock: Clock
-  readonly producer: Producer
-  readonly member: GroupMember
-  readonly offsets: GroupOffsets
+  readonly producer: Pick<
+    Producer,
+    'flush' | 'transaction' | 'sendOffsets' | 'commitTransaction' | 'refence' | 'abortTransaction'
+  >
+  readonly member: Pick<GroupMember, 'membership' | 'joinOutstanding'>
+  readonly offsets: Pick<GroupOffsets, 'fetch' | 'commit'>
   readonly claims: AssignmentClaims
   readonly logger: Logger
   /** Whether the thread is to stop: whatever is unknown then is left to the next start. */
@@ -133,14 +135,16 @@ interface Unknown {
 
 /**
  * Reads back what became of an EndTxn without an answer, however long that takes: until it is known, nothing may be
- * aborted and nothing begun (I10).
+ * aborted and nothing begun (I10). Only what drops the tasks or ends the thread gets out of here: an abort would take
+ * them back to offsets that may be the old ones.
  */
 async function resolveUnknown(parts: CommitParts, commit: Unknown): Promise<'committed' | 'aborted'> {
   for (let backOffMs = RESOLVE_BACKOFF_MS_MIN; ; backOffMs = Math.min(backOffMs * 2, RESOLVE_BACKOFF_MS_MAX)) {
     try {
       return await readOutcome(parts, commit)
     } catch (error) {
-      if (!(error instanceof MillraceError) || !UNANSWERED.has(error.code) || parts.stopRequested()) throw error
+      if (!(error instanceof MillraceError) || isDecisive(error)) throw error
+      if (parts.stopRequested()) throw new MillraceError('COMMIT_OUTCOME_UNKNOWN', { cause: error })
       parts.logger.warn(
         { code: error.code, err: error.message },
         'the outcome of a commit is still unknown; asking again',
@@ -152,13 +156,11 @@ async function resolveUnknown(parts: CommitParts, commit: Unknown): Promise<'com
 
 const RESOLVE_BACKOFF_MS_MIN = 100
 const RESOLVE_BACKOFF_MS_MAX = 2_000
-/** Failures that say nothing about the commit. */
-const UNANSWERED: ReadonlySet<MillraceErrorCode> = new Set<MillraceErrorCode>([
-  'REQUEST_TIMED_OUT',
-  'CONNECTION_LOST',
-  'BROKER_UNREACHABLE',
-  'KAFKA_ERROR',
-])
+
+/** Whether the failure settles what happens to the tasks, whatever became of the commit. */
+function isDecisive({ code, reaction }: MillraceError): boolean {
+  return reaction === 'rejoin' || (reaction === 'stop' && code !== 'BROKER_UNREACHABLE')
+}
 
 /**
  * InitProducerId first: it fences the late request, so that the answer cannot change afterwards. Then only the committed

@@ -68,7 +68,8 @@ export class TaskBench {
   }
 }
 
-class FedBlock implements RecordSource {
+/** A block of records in memory. */
+export class FedBlock implements RecordSource {
   readonly #records: readonly FedRecord[]
   readonly #end: number
   #at = -1
