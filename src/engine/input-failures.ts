@@ -13,7 +13,7 @@ export interface InputFailuresOptions {
   readonly fetcher: Pick<Fetcher, 'takeFailure' | 'seek'>
   readonly logger: Logger
   readonly registry: TaskRegistry
-  readonly restorer: ChangelogRestorer
+  readonly restorer: Pick<ChangelogRestorer, 'reads' | 'restart'>
   readonly commit: () => Promise<void>
 }
 
@@ -70,7 +70,8 @@ export class InputFailures {
       { ...input.topicPartition, from, to: input.rewindTo, policy: to },
       'records were deleted before they were processed: reading goes on where the policy `onOutOfRange` says',
     )
+    // The queues go, those of the other inputs too: they are read again from what was just committed.
     task.task.abortState()
-    this.#options.fetcher.seek(input.topicPartition, input.rewindTo)
+    for (const { topicPartition, rewindTo } of task.inputs) this.#options.fetcher.seek(topicPartition, rewindTo)
   }
 }
