@@ -34,10 +34,25 @@ export async function untilNoLag(
   }
 }
 
-/** The application's transactional ids that have a transaction open, as texts. */
-export async function openTransactions(demo: DemoCluster, applicationId: string): Promise<readonly string[]> {
-  const transactions = await transactionsOf(demo, applicationId)
-  return transactions
-    .filter(({ state }) => state === 'Ongoing' || state.startsWith('Prepare'))
-    .map(({ transactionalId, state }) => `${transactionalId} is ${state}`)
+/**
+ * Waits until none of the application's transactional ids has a transaction open: a commit is acknowledged when it is
+ * decided, and its markers are written after that.
+ *
+ * @returns those that stay open, as texts
+ */
+export async function untilNoneOpen(
+  demo: DemoCluster,
+  applicationId: string,
+  timeoutMs: number,
+): Promise<readonly string[]> {
+  const deadlineMs = demo.clock.nowMs() + timeoutMs
+  for (;;) {
+    const open = (await transactionsOf(demo, applicationId)).filter(
+      ({ state }) => state === 'Ongoing' || state.startsWith('Prepare'),
+    )
+    if (open.length === 0) return []
+    if (demo.clock.nowMs() > deadlineMs)
+      return open.map(({ transactionalId, state }) => `${transactionalId} is ${state}`)
+    await sleep(demo.clock, POLL_MS)
+  }
 }

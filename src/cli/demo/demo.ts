@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import type { Clock } from '../../model/clock.ts'
 import type { ProvidedKafka } from '../../local-kafka/kafka-provider.ts'
 import { ApplicationProcess, type ApplicationLaunch } from './application-process.ts'
-import { openTransactions, untilNoLag } from './cluster-check.ts'
+import { untilNoLag, untilNoneOpen } from './cluster-check.ts'
 import { findingsText, killLine, totalsTable, type DemoVerdict } from './demo-account.ts'
 import { openDemoCluster, type DemoCluster } from './demo-cluster.ts'
 import { demoNames, type DemoNames } from './demo-names.ts'
@@ -43,6 +43,7 @@ const PARTITIONS = 4
 /** As many as the issue of every such demonstration: fewer could be luck. */
 const KILLS_IN_TRANSACTION_MIN = 3
 const DRAIN_TIMEOUT_MS = 30_000
+const MARKERS_TIMEOUT_MS = 10_000
 const STOP_GRACE_MS = 35_000
 /** Under at_least_once: long enough that a kill loses commits, as with Kafka's own default of 30 s. */
 const AT_LEAST_ONCE_COMMIT_MS = 1_000
@@ -163,7 +164,7 @@ class DemoRun {
         `the application stopped with exit code ${String(end?.exitCode)}; its last lines:\n${application?.tail ?? ''}`,
       )
     }
-    const open = await openTransactions(demo, names.applicationId)
+    const open = await untilNoneOpen(demo, names.applicationId, MARKERS_TIMEOUT_MS)
     troubles.push(...open.map(transaction => `a transaction is left open: ${transaction}`))
     options.print(`\nEverything was read; the application stopped with exit code ${String(end?.exitCode)}. Checking.`)
     return troubles

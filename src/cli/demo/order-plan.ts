@@ -33,7 +33,7 @@ export interface OrderPlanOptions {
 
 const CUSTOMERS = 60
 const SHOPS = 25
-const TRANSACTION_RECORDS_MAX = 60
+const TRANSACTION_RECORDS_MAX = 100
 const ABORTED_SHARE = 0.15
 const PAID_SHARE = 0.8
 const POISON_SHARE = 0.004
