@@ -18,9 +18,13 @@ export interface ClusterPreparationOptions {
 /**
  * Everything that must hold of the cluster before the first thread starts: reach, versions, bounds, topics.
  *
+ * @param signal - ends it early, with an error
  * @throws MillraceError naming what does not hold
  */
-export async function prepareCluster(options: ClusterPreparationOptions): Promise<PreparedTopics> {
+export async function prepareCluster(
+  options: ClusterPreparationOptions,
+  signal?: AbortSignal,
+): Promise<PreparedTopics> {
   const { config, logger, clock, random } = options
   const cluster = new Cluster({
     bootstrapServers: config.bootstrapServers,
@@ -34,12 +38,16 @@ export async function prepareCluster(options: ClusterPreparationOptions): Promis
     retryBackoffMs: config.retryBackoffMs,
     metadataMaxAgeMs: config.metadataMaxAgeMs,
   })
+  const close = (): void => void cluster.close()
+  signal?.addEventListener('abort', close)
   try {
+    if (signal?.aborted === true) throw new MillraceError('NOT_RUNNING', { what: 'The instance was closed.' })
     await cluster.connect(config.startupTimeoutMs)
     const admin = new Admin(cluster, { clock })
     await assertTransactionTimeout(admin, config)
     return await prepareTopics(topicPreparationOf(options, { cluster, admin }))
   } finally {
+    signal?.removeEventListener('abort', close)
     await cluster.close()
   }
 }

@@ -1,5 +1,5 @@
 import type { Clock, Random } from '../model/clock.ts'
-import { asMillraceError, MillraceError } from '../model/errors.ts'
+import { asMillraceError, MillraceError, reasonOf } from '../model/errors.ts'
 import type { Logger } from '../model/logger.ts'
 import type { EngineConfig } from '../config/engine-config.ts'
 import { planApplication } from '../topology/plan-application.ts'
@@ -7,17 +7,16 @@ import type { ApplicationPlan } from '../topology/plan.ts'
 import { loadSource, type ApplicationSource } from './application-source.ts'
 import type { StoreRestoreProgress } from './changelog-restorer.ts'
 import { prepareCluster } from './cluster-preparation.ts'
-import { InlineThread } from './inline-thread.ts'
 import { deferred } from './deferred.ts'
 import { Listeners } from './listeners.ts'
 import { takeProcessIdentity, type ProcessIdentity } from './process-identity.ts'
 import type { StopOptions } from './thread-shutdown.ts'
 import { nextStreamsState, type StreamsEvent, type StreamsState } from './streams-state.ts'
 import type { ThreadHandle, ThreadReports } from './thread-handle.ts'
+import { launchThread, type ThreadLaunch } from './thread-launcher.ts'
 import type { ThreadSnapshot } from './thread-metrics.ts'
 import type { ThreadIdentity } from './thread-parts.ts'
 import type { PreparedTopics } from './topic-preparation.ts'
-import { WorkerThread } from './worker-thread.ts'
 
 /** What to do after a thread stopped with an error: start another, or stop this instance. Kafka Streams: `StreamThreadExceptionResponse`. */
 export type ErrorResponse = 'replaceThread' | 'shutdownClient'
@@ -40,6 +39,8 @@ export interface StreamsInstanceOptions {
   readonly logger: (config: EngineConfig) => Logger
   /** Told in the first line and by `/info`. */
   readonly version: string
+  /** What prepares the cluster and starts threads. @default the real ones */
+  readonly launching?: { readonly prepareCluster: typeof prepareCluster; readonly launchThread: typeof launchThread }
 }
 
 interface Started {
@@ -57,11 +58,15 @@ interface Started {
 export class StreamsInstance {
   readonly #options: StreamsInstanceOptions
   readonly #threads: ThreadHandle[] = []
+  /** Numbers from 1 on that the ids of a thread are made of. */
+  readonly #slots = new Map<ThreadHandle, number>()
   readonly #stateListeners = new Listeners<readonly [state: StreamsState, previous: StreamsState]>()
   readonly #commitListeners = new Listeners<readonly [commit: CommitInfo]>()
   readonly #restoreListeners = new Listeners<readonly [progress: StoreRestoreProgress]>()
   readonly #closed = deferred<void>()
   readonly #running = deferred<void>()
+  /** Ends a preparation that is under way. */
+  readonly #closing = new AbortController()
   #errorHandler: (error: MillraceError) => ErrorResponse = () => 'shutdownClient'
   #state: StreamsState = 'created'
   #started: Started | undefined
@@ -69,6 +74,8 @@ export class StreamsInstance {
   #live = 0
   #threadNumber = 0
   #stop: StopOptions | undefined
+  #paused = false
+  #ending = false
 
   constructor(options: StreamsInstanceOptions) {
     this.#options = options
@@ -100,32 +107,41 @@ export class StreamsInstance {
     this.#on('start')
     try {
       this.#started = await this.#prepare()
+      if (this.#isClosing) this.#end()
+      else for (let slot = 1; slot <= this.#started.config.threads; slot += 1) this.#startThread(this.#started)
     } catch (error) {
-      this.#failure = asMillraceError(error)
-      this.#on('threadFailed')
-      this.#end()
-      throw this.#failure
+      // What fails because of a close is no failure.
+      if (!this.#isClosing) {
+        this.#failure = asMillraceError(error)
+        this.#on('threadFailed')
+      }
+      this.#stopThreads({})
     }
-    for (let index = 0; index < this.#started.config.threads; index += 1) this.#startThread(this.#started)
     await this.#running.promise
   }
 
   /** Finishes or aborts open transactions and stops; safe to call twice. */
   async close(options: Partial<StopOptions> = {}): Promise<void> {
     if (this.#state === 'closed' || this.#state === 'failed') return
-    if (this.#started === undefined) {
-      this.#on('close')
-      this.#end()
-      return
-    }
+    const isStarting = this.#state !== 'created' && this.#started === undefined
     if (this.#state !== 'failing') this.#on('close')
-    this.#stopThreads(options)
+    this.#closing.abort()
+    // A preparation under way ends by itself now, and then the instance: it holds the lock of the state directory.
+    if (!isStarting) this.#stopThreads(options)
     await this.#closed.promise.catch(() => undefined)
   }
 
+  /** Stops processing and keeps membership, or goes on. @throws MillraceError `NOT_RUNNING` before the start and after the end */
   pause(paused: boolean): void {
+    if (this.#state === 'created' || this.#state === 'closed' || this.#state === 'failed') {
+      throw new MillraceError('NOT_RUNNING', {
+        what: `An instance that is ${this.#state} cannot be paused or resumed.`,
+      })
+    }
+    this.#paused = paused
     this.#on(paused ? 'pause' : 'resume')
     for (const thread of this.#threads) thread.pause(paused)
+    this.#threadsChanged()
   }
 
   onStateChange(listener: (state: StreamsState, previous: StreamsState) => void): () => void {
@@ -173,8 +189,10 @@ export class StreamsInstance {
       'starting; readers of the output topics must set isolation.level=read_committed',
     )
     const identity = await takeProcessIdentity(config.stateDir, config.applicationId)
+    const prepare = this.#options.launching?.prepareCluster ?? prepareCluster
     try {
-      return { config, plan, identity, logger, topics: await prepareCluster({ config, plan, clock, random, logger }) }
+      const topics = await prepare({ config, plan, clock, random, logger }, this.#closing.signal)
+      return { config, plan, identity, logger, topics }
     } catch (error) {
       await identity.release()
       throw error
@@ -182,36 +200,47 @@ export class StreamsInstance {
   }
 
   #startThread(started: Started): void {
-    const { source, clock } = this.#options
+    const { source, clock, random } = this.#options
     const { config, plan, topics, logger } = started
     this.#threadNumber += 1
-    const number = this.#threadNumber
-    const name = `${config.applicationId}-thread-${String(number)}`
-    const identity = threadIdentity(started, this.#freeSlot())
+    const name = `${config.applicationId}-thread-${String(this.#threadNumber)}`
+    const slot = this.#freeSlot()
+    const identity = threadIdentity(started, slot)
     const reports: ThreadReports = {
       onState: () => this.#threadsChanged(),
       onCommit: records => this.#commitListeners.tell({ thread: name, timestamp: clock.wallClockMs(), records }),
       onRestore: progress => this.#restoreListeners.tell(progress),
       onEnd: error => this.#threadEnded(handle, error),
     }
-    this.#live += 1
-    const handle: ThreadHandle =
-      source.kind === 'inline'
-        ? new InlineThread(
-            { name, config, plan, topics, identity, clock, random: this.#options.random, logger },
-            reports,
-          )
-        : new WorkerThread({ name, source, identity, topics }, { clock, logger, reports })
+    const handle = this.#launch({ name, source, config, plan, topics, identity, clock, random, logger }, reports)
     this.#threads.push(handle)
+    this.#slots.set(handle, slot)
+    if (this.#paused) handle.pause(true)
   }
 
-  /** Slots are numbered from 1; a replaced thread takes the ids of the one it replaces, so that nothing of it stays open. */
+  #launch(launch: ThreadLaunch, reports: ThreadReports): ThreadHandle {
+    const { launching } = this.#options
+    this.#live += 1
+    try {
+      return (launching?.launchThread ?? launchThread)(launch, reports)
+    } catch (error) {
+      this.#live -= 1
+      throw error
+    }
+  }
+
+  /** A thread that replaces another takes its ids: those of a living one would fence that one. */
   #freeSlot(): number {
-    return this.#threads.length + 1
+    const taken = new Set(this.#slots.values())
+    let slot = 1
+    while (taken.has(slot)) slot += 1
+    return slot
   }
 
   #threadsChanged(): void {
-    if (this.#threads.every(thread => thread.state === 'running')) {
+    // A thread may report before it is in the list: it then counts as one that does not run yet.
+    const isComplete = this.#live > 0 && this.#threads.length === this.#live
+    if (isComplete && this.#threads.every(thread => thread.state === 'running')) {
       this.#on('allRunning')
       this.#running.resolve()
     } else if (this.#state === 'running') this.#on('threadJoining')
@@ -219,6 +248,7 @@ export class StreamsInstance {
 
   #threadEnded(handle: ThreadHandle, error: MillraceError | undefined): void {
     this.#live -= 1
+    this.#slots.delete(handle)
     const index = this.#threads.indexOf(handle)
     if (index >= 0) this.#threads.splice(index, 1)
     if (error !== undefined) this.#threadFailed(error)
@@ -228,8 +258,7 @@ export class StreamsInstance {
   #threadFailed(error: MillraceError): void {
     const started = this.#started
     started?.logger.error({ code: error.code, err: error.message, action: error.action }, 'a stream thread stopped')
-    const stopping = this.#state === 'closing' || this.#state === 'failing'
-    if (!stopping && started !== undefined && this.#errorHandler(error) === 'replaceThread') {
+    if (started !== undefined && this.#responseTo(error) === 'replaceThread') {
       this.#startThread(started)
       return
     }
@@ -237,6 +266,22 @@ export class StreamsInstance {
     this.#on('threadFailed')
     this.#stopThreads({})
     if (this.#live === 0) this.#end()
+  }
+
+  #responseTo(error: MillraceError): ErrorResponse {
+    // Whoever has our instance id now has won; a new thread would only take it back.
+    if (this.#isClosing || this.#state === 'failing' || error.code === 'INSTANCE_ID_IN_USE') return 'shutdownClient'
+    try {
+      return this.#errorHandler(error)
+    } catch (thrown) {
+      const { logger } = this.#started ?? {}
+      logger?.error({ err: reasonOf(thrown) }, 'the error handler itself failed: the instance stops')
+      return 'shutdownClient'
+    }
+  }
+
+  get #isClosing(): boolean {
+    return this.#state === 'closing' || this.#state === 'closed'
   }
 
   #stopThreads(options: Partial<StopOptions>): void {
@@ -250,7 +295,8 @@ export class StreamsInstance {
   }
 
   #end(): void {
-    if (this.#state === 'closed' || this.#state === 'failed') return
+    if (this.#ending) return
+    this.#ending = true
     const release = this.#started?.identity.release() ?? Promise.resolve()
     release
       .catch(() => undefined)
