@@ -9,7 +9,7 @@ import {
 } from '../model/topic-partition.ts'
 import type { GroupEvent, GroupMember } from '../kafka/group/group-member.ts'
 import type { ActiveTask } from './active-task.ts'
-import { decodeAssignmentData, subscriptionData } from './assignment.ts'
+import { decodeAssignmentData, subscriptionData, type PartitionCounts } from './assignment.ts'
 import type { AssignmentClaims } from './assignment-claims.ts'
 import type { TaskRegistry } from './task-registry.ts'
 
@@ -23,6 +23,8 @@ export interface RebalancerOptions {
   readonly firstJoin: number
   /** Fingerprint of the plan as this process sees it. */
   readonly fingerprint: () => Promise<string>
+  /** Partition counts of the source topics, which say what each task reads. */
+  readonly partitionCounts: () => Promise<PartitionCounts>
   /** Commits the open transaction; throws what the commit throws. */
   readonly commit: () => Promise<void>
   /** Aborts the open transaction and rewinds all tasks. */
@@ -107,23 +109,25 @@ export class Rebalancer {
   async #applyAssignment(event: Extract<GroupEvent, { type: 'assigned' }>): Promise<void> {
     const { registry, claims, logger } = this.#options
     const data = decodeAssignmentData(event.userData)
-    const assigned = new TopicPartitionMap(event.partitions.map(partition => [partition, true] as const))
-    const owned = registry.ownedPartitions()
-    const revoked = owned.filter(partition => !assigned.has(partition))
+    // A task runs with all of its inputs or not at all: a join without its table would give wrong results.
+    const { whole, partial } = registry.wholeTasks(event.partitions, await this.#options.partitionCounts())
+    const assigned = new TopicPartitionMap(whole.map(partition => [partition, true] as const))
+    const revoked = registry.ownedPartitions().filter(partition => !assigned.has(partition))
+    const grown = whole.filter(partition => registry.lacks(partition))
 
-    if (revoked.length > 0) {
+    const closing = tasksOf(registry, [...revoked, ...grown])
+    if (closing.size > 0) {
       // What the group took away is still ours to commit, except where a later owner exists (a lost double claim).
       const lostClaims = (data?.lost ?? []).map(([topic, partition]): TopicPartition => ({ topic, partition }))
       const lostOwned = revoked.some(partition => lostClaims.some(lost => sameTopicPartition(lost, partition)))
       await (lostOwned ? this.#options.abort(lostClaim()) : this.#options.commit())
-      for (const task of tasksOf(registry, revoked)) this.#options.close(task)
+      for (const task of closing) this.#options.close(task)
     }
-    const known = event.partitions.filter(({ topic }) => registry.knows(topic))
-    const added = known.filter(partition => registry.inputOf(partition) === undefined)
+    const added = whole.filter(partition => registry.inputOf(partition) === undefined)
     // No transaction stays open while a new task waits for offsets and restores (Kafka Streams' defect list).
     if (added.length > 0) await this.#options.commit()
     const tasks = registry.create(added)
-    if (revoked.length > 0 || added.length > 0) claims.changed(registry.ownedPartitions())
+    if (closing.size > 0 || added.length > 0) claims.changed(registry.ownedPartitions())
     this.#assignment = undefined
     if (tasks.length > 0) this.#options.open(tasks)
     this.#options.onRebalance()
@@ -136,15 +140,25 @@ export class Rebalancer {
       'assignment applied',
     )
     // Cooperative: partitions that were given up are handed out in the round this join starts.
-    if (revoked.length > 0 || (await this.#isOutdated(event, data?.plan))) this.join()
+    if (revoked.length > 0 || (await this.#isOutdated(event, partial, data?.plan))) this.join()
   }
 
   /**
    * After a static restart the broker hands out the old assignment; a plan that changed meanwhile asks for a round of its
    * own. Once only: two versions of an application in one group would otherwise rebalance each other for ever.
    */
-  async #isOutdated(event: Extract<GroupEvent, { type: 'assigned' }>, plan: string | undefined): Promise<boolean> {
+  async #isOutdated(
+    event: Extract<GroupEvent, { type: 'assigned' }>,
+    partial: readonly TopicPartition[],
+    plan: string | undefined,
+  ): Promise<boolean> {
     const unknown = event.partitions.filter(({ topic }) => !this.#options.registry.knows(topic))
+    if (partial.length > 0) {
+      this.#options.logger.warn(
+        { partitions: partial.map(formatTopicPartition) },
+        'assigned partitions wait for the other inputs of their task: the group was assigned for another version of the application',
+      )
+    }
     if (unknown.length > 0) {
       this.#options.logger.warn(
         { partitions: unknown.map(formatTopicPartition) },
@@ -153,7 +167,9 @@ export class Rebalancer {
     }
     if (this.#fingerprintChecked) return false
     this.#fingerprintChecked = true
-    return unknown.length > 0 || plan === undefined || plan !== (await this.#options.fingerprint())
+    return (
+      unknown.length > 0 || partial.length > 0 || plan === undefined || plan !== (await this.#options.fingerprint())
+    )
   }
 }
 
@@ -164,8 +180,8 @@ function lostClaim(): MillraceError {
 function tasksOf(registry: TaskRegistry, partitions: readonly TopicPartition[]): ReadonlySet<ActiveTask> {
   const tasks = new Set<ActiveTask>()
   for (const partition of partitions) {
-    const found = registry.inputOf(partition)
-    if (found !== undefined) tasks.add(found.task)
+    const task = registry.taskOf(partition)
+    if (task !== undefined) tasks.add(task)
   }
   return tasks
 }

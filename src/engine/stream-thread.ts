@@ -336,6 +336,7 @@ export class StreamThread {
       processId: identity.processId,
       firstJoin: Math.floor(random() * 2 ** 32),
       fingerprint: async () => planFingerprint(plan, await this.#partitionCounts()),
+      partitionCounts: () => this.#partitionCounts(),
       commit: () => this.#commits.commit('rebalance'),
       abort: cause => this.#commits.abort(cause),
       open: tasks => this.#starter.start(tasks),

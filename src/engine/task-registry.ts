@@ -1,4 +1,4 @@
-import type { TopicPartition } from '../model/topic-partition.ts'
+import { TopicPartitionMap, type TopicPartition } from '../model/topic-partition.ts'
 import { assert } from '../model/assert.ts'
 import type { ApplicationPlan, SourcePlan, SubtopologyPlan } from '../topology/plan.ts'
 import { ActiveTask, type TaskInput } from './active-task.ts'
@@ -44,6 +44,34 @@ export class TaskRegistry {
   /** Every source partition of every task. */
   ownedPartitions(): readonly TopicPartition[] {
     return this.all().flatMap(task => task.inputs.map(input => input.topicPartition))
+  }
+
+  /** The task that reads the partition, or would if it were assigned. */
+  taskOf({ topic, partition }: TopicPartition): ActiveTask | undefined {
+    const place = this.#sources.get(topic)
+    return place === undefined ? undefined : this.#tasks.get(taskId(place.subtopology.id, partition))
+  }
+
+  /** Whether its task is there without it: the task has got one more input, because a topic has got more partitions. */
+  lacks(partition: TopicPartition): boolean {
+    return this.taskOf(partition) !== undefined && this.inputOf(partition) === undefined
+  }
+
+  /**
+   * Which of the assigned partitions belong to tasks that get everything they read, and which to tasks that do not: the
+   * assignment was made for another version of the application, and they have to wait. Unknown topics are left out.
+   */
+  wholeTasks(
+    assigned: readonly TopicPartition[],
+    counts: ReadonlyMap<string, number>,
+  ): { readonly whole: readonly TopicPartition[]; readonly partial: readonly TopicPartition[] } {
+    const has = new TopicPartitionMap(assigned.map(partition => [partition, true] as const))
+    const isWhole = ({ topic, partition }: TopicPartition): boolean =>
+      (this.#sources.get(topic)?.subtopology.sources ?? [])
+        .flatMap(source => source.topics)
+        .every(other => partition >= (counts.get(other) ?? 0) || has.has({ topic: other, partition }))
+    const known = assigned.filter(({ topic }) => this.knows(topic))
+    return { whole: known.filter(isWhole), partial: known.filter(partition => !isWhole(partition)) }
   }
 
   inputOf({ topic, partition }: TopicPartition): { readonly task: ActiveTask; readonly input: TaskInput } | undefined {
