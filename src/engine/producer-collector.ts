@@ -32,6 +32,11 @@ export class ProducerCollector implements RecordCollector {
     this.#producer.register(topic, { maxMessageBytes })
   }
 
+  /** The topics that may be written to. */
+  get topics(): Iterable<string> {
+    return this.#topics.keys()
+  }
+
   partitionCount(topic: string): number {
     return this.#topic(topic).partitions
   }

@@ -27,7 +27,7 @@ import { buildClients, type ThreadClients, type ThreadIdentity } from './thread-
 import { drain, release, type ShutdownParts, type StopOptions } from './thread-shutdown.ts'
 import { nextThreadState, type ThreadEvent, type ThreadState } from './thread-state.ts'
 import type { PreparedTopics } from './topic-preparation.ts'
-import { resolveTopic } from './topic-resolution.ts'
+import { assertWritable, resolveTopic } from './topic-resolution.ts'
 import { Wakeup } from './wakeup.ts'
 
 /** What a thread tells its supervisor. */
@@ -188,6 +188,7 @@ export class StreamThread {
           await this.#turn()
         } catch (error) {
           broken = await this.#recovery.recover(error)
+          await assertWritable(error, this.#collector.topics, this.clients.cluster)
         }
         this.metrics.turnedAt(clock.nowMs())
       }

@@ -28,3 +28,31 @@ export async function resolveTopic(
     Number(configs?.get(topic)?.get('max.message.bytes') ?? MAX_MESSAGE_BYTES_DEFAULT),
   )
 }
+
+/**
+ * After a write that no broker acknowledged in time: a topic that was deleted will not come back by waiting. Whether
+ * one is gone is asked now, not before, so that a broker that restarts and an outage are not taken for it.
+ *
+ * @throws MillraceError `TOPIC_MISSING`
+ */
+export async function assertWritable(
+  cause: unknown,
+  written: Iterable<string>,
+  cluster: ThreadClients['cluster'],
+): Promise<void> {
+  if (!(cause instanceof MillraceError) || cause.code !== 'REQUEST_TIMED_OUT') return
+  const names = [...written]
+  const found = await cluster.refresh(names).then(
+    () => cluster.topics(names),
+    // Nobody answers: nothing is known, and the outage is waited out.
+    () => undefined,
+  )
+  const missing = names.filter(name => found?.has(name) === false)
+  if (missing.length === 0) return
+  throw new MillraceError('TOPIC_MISSING', {
+    cause,
+    what: `Topics that the application writes do not exist any more: ${missing.join(', ')}.`,
+    action:
+      'Create them again with the partition counts they had (`millrace topics`); what they lacked is processed again then.',
+  })
+}

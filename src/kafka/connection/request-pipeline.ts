@@ -206,8 +206,14 @@ export class RequestPipeline {
     try {
       this.#frames.push(chunk)
     } catch (error) {
-      this.destroy(asMillraceError(error))
+      this.destroy(this.#withAddress(asMillraceError(error)))
     }
+  }
+
+  /** What the frame reader refuses knows nothing of the broker it came from. */
+  #withAddress(error: MillraceError): MillraceError {
+    const { what = error.message } = error.details
+    return new MillraceError(error.code, { ...error.details, what: `${formatAddress(this.#options)}: ${what}` })
   }
 
   #answer(frame: Buffer): void {

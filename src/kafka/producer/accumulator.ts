@@ -251,7 +251,12 @@ export class Accumulator {
     } catch (cause) {
       this.#pool.give(batch)
       if (!(cause instanceof MillraceError)) throw cause
-      throw new MillraceError(cause.code, { ...cause.details, cause, topic: lane.topic, partition: lane.partition })
+      throw new MillraceError(cause.code, {
+        ...cause.details,
+        what: `A record does not fit into the topic ${lane.topic}, whose max.message.bytes is the limit: ${cause.details.what ?? cause.message}`,
+        topic: lane.topic,
+        partition: lane.partition,
+      })
     }
     if (buffer.open !== undefined) buffer.full.push(buffer.open)
     buffer.open = undefined
