@@ -1,7 +1,7 @@
 import type { Clock } from '../model/clock.ts'
 import { MillraceError } from '../model/errors.ts'
 import type { Logger } from '../model/logger.ts'
-import { TopicPartitionMap, type TopicPartition } from '../model/topic-partition.ts'
+import { sameTopicPartition, TopicPartitionMap, type TopicPartition } from '../model/topic-partition.ts'
 import type { Admin } from '../kafka/admin/admin.ts'
 import type { Fetcher, FetchedBlock } from '../kafka/fetcher/fetcher.ts'
 import type { StateStore } from '../stores/state-store.ts'
@@ -27,9 +27,15 @@ interface RestoringStore {
   restored: number
 }
 
+/** Where changelogs begin and end. */
+interface Bounds {
+  readonly starts: TopicPartitionMap<number>
+  readonly ends: TopicPartitionMap<number>
+}
+
 export interface RestorerOptions {
   readonly admin: Pick<Admin, 'listOffsets'>
-  readonly fetcher: Pick<Fetcher, 'add' | 'remove' | 'take'>
+  readonly fetcher: Pick<Fetcher, 'add' | 'remove' | 'seek' | 'take'>
   readonly clock: Clock
   readonly logger: Logger
   readonly onProgress: (progress: StoreRestoreProgress) => void
@@ -64,38 +70,17 @@ export class ChangelogRestorer {
   /**
    * Takes the changelogs' ends and starts reading. The caller has fenced its transactional id and read stable offsets
    * before: a high watermark taken earlier could miss what a zombie's commit added (I12).
-   *
-   * @param only - one store of the task; all of them otherwise
    */
-  async begin(task: ActiveTask, only?: StateStore): Promise<void> {
+  async begin(task: ActiveTask): Promise<void> {
     const changelogs = new TopicPartitionMap<StateStore>()
     for (const store of task.task.stores) {
-      if (store.changelogTopic !== undefined && (only === undefined || store === only))
+      if (store.changelogTopic !== undefined)
         changelogs.set({ topic: store.changelogTopic, partition: task.partition }, store)
     }
     if (changelogs.size === 0) return
-    const partitions = [...changelogs.keys()]
-    const [starts, ends] = await Promise.all([
-      this.#options.admin.listOffsets(partitions, 'earliest', 'read_uncommitted'),
-      this.#options.admin.listOffsets(partitions, 'latest', 'read_uncommitted'),
-    ])
+    const bounds = await this.#boundsOf([...changelogs.keys()])
     if (task.state !== 'restoring') return
-    for (const [changelog, store] of changelogs) {
-      const startOffset = starts.get(changelog) ?? 0
-      const endOffset = ends.get(changelog) ?? 0
-      store.clear()
-      if (startOffset >= endOffset) continue
-      this.#restoring.set(changelog, {
-        task,
-        store,
-        changelog,
-        startOffset,
-        endOffset,
-        position: startOffset,
-        restored: 0,
-      })
-      this.#options.fetcher.add(changelog, { offset: startOffset, leaderEpoch: -1 })
-    }
+    for (const [changelog, store] of changelogs) this.#restore({ task, store, changelog }, bounds)
   }
 
   /** Whether every store of the task is complete. */
@@ -126,21 +111,63 @@ export class ChangelogRestorer {
   async restart(changelog: TopicPartition): Promise<void> {
     const restoring = this.#restoring.get(changelog)
     if (restoring === undefined) return
+    const { task, store, position } = restoring
     this.#options.logger.warn(
-      { task: restoring.task.id, store: restoring.store.name, topic: changelog.topic, partition: changelog.partition },
+      { task: task.id, store: store.name, topic: changelog.topic, partition: changelog.partition },
       'The changelog no longer reaches back to the restore position: the store is cleared and restored from the beginning of the log.',
     )
-    this.drop(restoring.task, restoring.store)
-    await this.begin(restoring.task, restoring.store)
+    let bounds: Bounds
+    try {
+      bounds = await this.#boundsOf([changelog])
+    } catch (error) {
+      // Until its bounds are known the store stays incomplete, and the fetcher has to fail again to bring us back here.
+      if (this.#restoring.get(changelog) === restoring) this.#options.fetcher.seek(changelog, position)
+      throw error
+    }
+    if (this.#restoring.get(changelog) !== restoring) return
+    this.#forget(changelog)
+    this.#restore(restoring, bounds)
   }
 
-  /** Forgets a task's restores, or one store's. */
-  drop(task: ActiveTask, only?: StateStore): void {
-    for (const [changelog, restoring] of this.#restoringNow()) {
-      if (restoring.task !== task || (only !== undefined && restoring.store !== only)) continue
-      this.#restoring.delete(changelog)
-      this.#options.fetcher.remove(changelog)
-    }
+  /** Forgets a task's restores. */
+  drop(task: ActiveTask): void {
+    for (const [changelog, restoring] of this.#restoringNow()) if (restoring.task === task) this.#forget(changelog)
+  }
+
+  #forget(changelog: TopicPartition): void {
+    this.#restoring.delete(changelog)
+    this.#options.fetcher.remove(changelog)
+  }
+
+  async #boundsOf(changelogs: readonly TopicPartition[]): Promise<Bounds> {
+    const [starts, ends] = await Promise.all([
+      this.#options.admin.listOffsets(changelogs, 'earliest', 'read_uncommitted'),
+      this.#options.admin.listOffsets(changelogs, 'latest', 'read_uncommitted'),
+    ])
+    return { starts, ends }
+  }
+
+  #restore(
+    { task, store, changelog }: Pick<RestoringStore, 'task' | 'store' | 'changelog'>,
+    { starts, ends }: Bounds,
+  ): void {
+    const startOffset = starts.get(changelog) ?? 0
+    const logEnd = ends.get(changelog) ?? 0
+    // A source topic that serves as changelog goes on behind what is committed: that is input, not state.
+    const input = task.inputs.find(({ topicPartition }) => sameTopicPartition(topicPartition, changelog))
+    const endOffset = input === undefined ? logEnd : Math.min(logEnd, input.committed ?? startOffset)
+    store.clear()
+    if (startOffset >= endOffset) return
+    this.#restoring.set(changelog, {
+      task,
+      store,
+      changelog,
+      startOffset,
+      endOffset,
+      position: startOffset,
+      restored: 0,
+    })
+    this.#options.fetcher.add(changelog, { offset: startOffset, leaderEpoch: -1 })
   }
 
   /** A list of its own: finishing one changes the map. */
@@ -184,8 +211,7 @@ export class ChangelogRestorer {
   }
 
   #finish({ task, store, changelog, restored }: RestoringStore): void {
-    this.#restoring.delete(changelog)
-    this.#options.fetcher.remove(changelog)
+    this.#forget(changelog)
     this.#options.logger.info(
       { task: task.id, store: store.name, records: restored, entries: store.entries },
       'store restored',

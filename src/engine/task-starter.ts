@@ -18,7 +18,7 @@ const BACKOFF_MS_MAX = 5_000
 export interface TaskStarterOptions {
   readonly offsets: Pick<GroupOffsets, 'fetch'>
   readonly admin: Pick<Admin, 'listOffsets'>
-  readonly restorer: ChangelogRestorer
+  readonly restorer: Pick<ChangelogRestorer, 'begin'>
   readonly clock: Clock
   readonly logger: Logger
   /** Longest wait for stable offsets: an old owner's transaction may stay open for its whole timeout. */
@@ -83,6 +83,8 @@ export class TaskStarter {
     const committed = await this.#options.offsets.fetch(partitions, this.#options.stableOffsetsTimeoutMs)
     const resets: TaskInput[] = []
     for (const task of tasks) {
+      // Revoked while the answer was under way: nothing of it may start any more, nor fail.
+      if (task.state !== 'created') continue
       for (const input of task.inputs) {
         const found = committed.get(input.topicPartition)
         if (found === undefined) resets.push(input)
@@ -90,7 +92,6 @@ export class TaskStarter {
       }
     }
     await this.#reset(resets)
-    // Revoked while the answers were under way: nothing of it may start any more.
     for (const task of tasks) if (task.state === 'created') task.on('positioned')
   }
 

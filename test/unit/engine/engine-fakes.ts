@@ -10,12 +10,14 @@ import type { Producer } from '../../../src/kafka/producer/producer.ts'
 import type { ActiveTask } from '../../../src/engine/active-task.ts'
 import { StreamTask } from '../../../src/engine/stream-task.ts'
 import { TaskRegistry } from '../../../src/engine/task-registry.ts'
+import { RecordCursor } from '../../../src/kafka/records/record-cursor.ts'
 import { MemoryCollector } from '../../../src/testing/memory-collector.ts'
 import { planApplication } from '../../../src/topology/plan-application.ts'
 import type { ApplicationPlan } from '../../../src/topology/plan.ts'
 import type { StreamsProperties } from '../../../src/topology/properties.ts'
 import { streams } from '../../../src/topology/streams.ts'
 import type { StreamsBuilder } from '../../../src/topology/streams-builder.ts'
+import { encodeMarker, encodeReferenceBatch } from '../../support/reference-batches.ts'
 import { FedBlock, type FedRecord } from './task-bench.ts'
 
 /** An answer that a test prepared: a value, or an error to throw. */
@@ -282,4 +284,54 @@ export class FakeFetcher implements Pick<Fetcher, 'add' | 'remove' | 'seek' | 't
   fetched(topicPartition: TopicPartition, block: FetchedBlock): void {
     this.blocks.set(topicPartition, [...(this.blocks.get(topicPartition) ?? []), block])
   }
+}
+
+/** A changelog record of a test; a `null` value is a deletion. */
+export interface LoggedRecord {
+  readonly offset: number
+  readonly key: string | null
+  readonly value: Buffer | null
+}
+
+/** A fetched block of a changelog: committed records, then, where the end is further on, markers. */
+export function changelogBlock(
+  topicPartition: TopicPartition,
+  records: readonly LoggedRecord[],
+  { markers = 0, position = 0 }: { readonly markers?: number; readonly position?: number } = {},
+): FetchedBlock {
+  const baseOffset = records[0]?.offset ?? position
+  const lastOffset = records.at(-1)?.offset ?? position - 1
+  const batches = records.length === 0 ? [] : [changelogBatch(records, baseOffset, lastOffset)]
+  for (let marker = 1; marker <= markers; marker += 1) batches.push(encodeMarker(lastOffset + marker, 7, 'abort'))
+  const cursor = new RecordCursor()
+  cursor.reset({
+    ...topicPartition,
+    records: Buffer.concat(batches),
+    position,
+    aborted: [],
+    isolation: 'read_committed',
+  })
+  const endOffset = lastOffset + 1 + markers
+  return { cursor, endOffset, highWatermark: endOffset, lastStableOffset: endOffset }
+}
+
+function changelogBatch(records: readonly LoggedRecord[], baseOffset: number, lastOffset: number): Buffer {
+  return encodeReferenceBatch({
+    baseOffset,
+    lastOffset,
+    leaderEpoch: 0,
+    attributes: 0x10,
+    baseTimestamp: 1_000n,
+    maxTimestamp: 1_000n,
+    producerId: 7n,
+    epoch: 0,
+    baseSequence: 0,
+    records: records.map(({ offset, key, value }) => ({
+      offset,
+      timestamp: 1_000n,
+      key: key === null ? null : Buffer.from(key),
+      value,
+      headers: [],
+    })),
+  })
 }
