@@ -115,23 +115,26 @@ export class BrokerProcess {
     if (this.#running) this.#child.kill(signal)
   }
 
-  /** Ends the broker: in good order within `graceMs`, else by force. */
-  async end(graceMs: number): Promise<void> {
-    if (!this.#running) return
+  /** Ends the broker: in good order within `graceMs`, else by force. @returns whether it ended in good order */
+  async end(graceMs: number): Promise<boolean> {
+    if (!this.#running) return false
     this.#child.ref()
-    if (graceMs > 0) {
-      // A stopped process does not see SIGTERM before it is continued.
-      this.signal('SIGCONT')
-      this.signal('SIGTERM')
-      const timer = setTimeout(() => {
-        this.signal('SIGKILL')
-      }, graceMs)
+    if (graceMs === 0) {
+      this.signal('SIGKILL')
       await this.ended
-      clearTimeout(timer)
-      return
+      return false
     }
-    this.signal('SIGKILL')
+    let inOrder = true
+    // A stopped process does not see SIGTERM before it is continued.
+    this.signal('SIGCONT')
+    this.signal('SIGTERM')
+    const timer = setTimeout(() => {
+      inOrder = false
+      this.signal('SIGKILL')
+    }, graceMs)
     await this.ended
+    clearTimeout(timer)
+    return inOrder
   }
 
   /** The last lines of its log that tell of errors, or just the last lines. */

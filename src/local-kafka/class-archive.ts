@@ -15,6 +15,8 @@ export interface ClassArchive {
   readonly making: boolean
   /** Puts the archive made in its place; call after the JVM has ended. */
   keep(): Promise<void>
+  /** Throws away what was made. */
+  drop(): Promise<void>
 }
 
 /** Finds the archive of a distribution, or has it made. Two processes that make it at once replace each other's, which is harmless. */
@@ -26,7 +28,12 @@ export async function classArchive(distribution: KafkaDistribution, jvm: JvmProf
     .slice(0, 12)
   const archive = join(folder, 'classes', `${name}.jsa`)
   if (await isThere(archive)) {
-    return { flags: ['-Xshare:auto', `-XX:SharedArchiveFile=${archive}`], making: false, keep: () => Promise.resolve() }
+    return {
+      flags: ['-Xshare:auto', `-XX:SharedArchiveFile=${archive}`],
+      making: false,
+      keep: () => Promise.resolve(),
+      drop: () => Promise.resolve(),
+    }
   }
   await mkdir(join(folder, 'classes'), { recursive: true })
   const temporary = `${archive}.${String(process.pid)}.${String(Date.now())}`
@@ -36,6 +43,7 @@ export async function classArchive(distribution: KafkaDistribution, jvm: JvmProf
     keep: async () => {
       await rename(temporary, archive).catch(() => rm(temporary, { force: true }))
     },
+    drop: () => rm(temporary, { force: true }),
   }
 }
 

@@ -175,8 +175,9 @@ export class LocalKafka {
     }
     this.#stopped = true
     const graceMs = this.#archive.making ? ARCHIVE_GRACE_MS : STOP_GRACE_MS
-    await this.#endAll(graceMs)
-    await this.#archive.keep()
+    // An archive whose writing was cut off must not be used.
+    if (await this.#endAll(graceMs)) await this.#archive.keep()
+    else await this.#archive.drop()
     await this.#cleanUp()
   }
 
@@ -199,11 +200,16 @@ export class LocalKafka {
   async #stopByForce(): Promise<void> {
     this.#stopped = true
     await this.#endAll(0)
+    await this.#archive.drop()
     await this.#cleanUp()
   }
 
-  async #endAll(graceMs: number): Promise<void> {
-    await Promise.all(this.#nodes.flatMap(({ process }) => (process === undefined ? [] : [process.end(graceMs)])))
+  /** @returns whether all of them ended in good order */
+  async #endAll(graceMs: number): Promise<boolean> {
+    const inOrder = await Promise.all(
+      this.#nodes.flatMap(({ process }) => (process === undefined ? [] : [process.end(graceMs)])),
+    )
+    return inOrder.every(Boolean)
   }
 
   async #cleanUp(): Promise<void> {
