@@ -5,10 +5,12 @@ import { asMillraceError, MillraceError } from '../model/errors.ts'
 import type { MillraceErrorCode } from '../model/error-table.ts'
 import type { Logger } from '../model/logger.ts'
 
-/** The same failure this often in a row, without a commit between, is not going to pass by itself. */
+/** The same failure this often, without a commit between, is not going to pass by itself. */
 const FAILURES_MAX = 10
 /** Fences without progress: two processes take the transactional id from each other. */
 const FENCES_MAX = 3
+/** A failure is forgotten after this time: a thread without input commits nothing, and a failure a week does not add up. */
+const REMEMBERED_MS = 600_000
 const BACKOFF_MS_MIN = 10
 const BACKOFF_MS_MAX = 1_000
 
@@ -35,8 +37,8 @@ export interface FailureRecoveryOptions {
 /** Turns every error of the loop into its reaction (architecture.md section 8). */
 export class FailureRecovery {
   readonly #options: FailureRecoveryOptions
-  #last: MillraceErrorCode | undefined
-  #repeats = 0
+  /** Failures since the last commit; those of one outage may alternate, so each code counts by itself. */
+  readonly #counts = new Map<MillraceErrorCode, { readonly count: number; readonly lastMs: number }>()
 
   constructor(options: FailureRecoveryOptions) {
     this.#options = options
@@ -44,8 +46,7 @@ export class FailureRecovery {
 
   /** A commit succeeded: whatever failed before has passed. */
   progressed(): void {
-    this.#last = undefined
-    this.#repeats = 0
+    this.#counts.clear()
   }
 
   /**
@@ -55,51 +56,55 @@ export class FailureRecovery {
    * @throws MillraceError what must stop the thread
    */
   async recover(thrown: unknown): Promise<MillraceError | undefined> {
+    const { clock, logger, stopRequested } = this.#options
     let error = asMillraceError(thrown)
+    let startsOver = false
     for (;;) {
       if (error.reaction === 'stop' || error.reaction === 'deadLetter') throw error
-      this.#count(error)
-      this.#options.logger.warn(
-        { code: error.code, reaction: error.reaction, err: error.message },
-        'going back to the last commit',
-      )
+      const count = this.#count(error)
+      logger.warn({ code: error.code, reaction: error.reaction, err: error.message }, 'going back to the last commit')
+      // The first reaction is at once; what fails again and again must not keep the processor busy.
+      if (count > 1) await sleep(clock, Math.min(BACKOFF_MS_MAX, BACKOFF_MS_MIN << Math.min(count, 10)))
+      // Half of a start over is none: an abort afterwards would leave a thread that never joins again.
+      startsOver ||= startsOverAfter(error)
       try {
-        await this.#react(error)
+        await (startsOver ? this.#options.startOver(error) : this.#options.abort(error))
         return undefined
       } catch (next) {
         error = asMillraceError(next)
       }
-      if (this.#options.stopRequested()) return error
-      await sleep(this.#options.clock, Math.min(BACKOFF_MS_MAX, BACKOFF_MS_MIN << Math.min(this.#repeats, 10)))
+      if (stopRequested()) return error
     }
   }
 
-  async #react(error: MillraceError): Promise<void> {
-    switch (error.reaction) {
-      case 'retry':
-      case 'abort':
-      case 'refence':
-        return await this.#options.abort(error)
-      case 'rejoin':
-        return await this.#options.startOver(error)
-      case 'deadLetter':
-      case 'stop':
-        throw error
-      default:
-        return unreachable(error.reaction)
-    }
-  }
-
-  #count(error: MillraceError): void {
-    this.#repeats = error.code === this.#last ? this.#repeats + 1 : 1
-    this.#last = error.code
-    if (OUTAGES.has(error.code)) return
-    if (this.#repeats > (error.code === 'PRODUCER_FENCED' ? FENCES_MAX : FAILURES_MAX)) {
+  /** How often the failure has come since the last commit. @throws MillraceError `TASK_FAILED_REPEATEDLY` */
+  #count(error: MillraceError): number {
+    const nowMs = this.#options.clock.nowMs()
+    const before = this.#counts.get(error.code)
+    const count = before === undefined || nowMs - before.lastMs > REMEMBERED_MS ? 1 : before.count + 1
+    this.#counts.set(error.code, { count, lastMs: nowMs })
+    if (!OUTAGES.has(error.code) && count > (error.code === 'PRODUCER_FENCED' ? FENCES_MAX : FAILURES_MAX)) {
       throw new MillraceError('TASK_FAILED_REPEATEDLY', {
         cause: error,
-        what: `The same failure came ${String(this.#repeats)} times in a row, without a commit between: ${error.code}, ${error.message}`,
+        what: `The same failure came ${String(count)} times without a commit between: ${error.code}, ${error.message}`,
         action: error.action,
       })
     }
+    return count
+  }
+}
+
+function startsOverAfter({ reaction }: MillraceError): boolean {
+  switch (reaction) {
+    case 'rejoin':
+      return true
+    case 'retry':
+    case 'abort':
+    case 'refence':
+    case 'deadLetter':
+    case 'stop':
+      return false
+    default:
+      return unreachable(reaction)
   }
 }
