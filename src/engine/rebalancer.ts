@@ -14,7 +14,7 @@ import type { AssignmentClaims } from './assignment-claims.ts'
 import type { TaskRegistry } from './task-registry.ts'
 
 export interface RebalancerOptions {
-  readonly member: GroupMember
+  readonly member: Pick<GroupMember, 'join' | 'joinOutstanding' | 'nextEvent'>
   readonly registry: TaskRegistry
   readonly claims: AssignmentClaims
   readonly logger: Logger
@@ -44,7 +44,7 @@ export class Rebalancer {
   #joins: number
   #rejoinNeeded = false
   #assignment: Extract<GroupEvent, { type: 'assigned' }> | undefined
-  #fingerprintChecked = false
+  #planCompared = false
 
   constructor(options: RebalancerOptions) {
     this.#options = options
@@ -113,22 +113,22 @@ export class Rebalancer {
     const { whole, partial } = registry.wholeTasks(event.partitions, await this.#options.partitionCounts())
     const assigned = new TopicPartitionMap(whole.map(partition => [partition, true] as const))
     const revoked = registry.ownedPartitions().filter(partition => !assigned.has(partition))
-    const grown = whole.filter(partition => registry.lacks(partition))
-
-    const closing = tasksOf(registry, [...revoked, ...grown])
-    if (closing.size > 0) {
+    const closing = tasksOf(registry, [...revoked, ...whole.filter(partition => registry.lacks(partition))])
+    const isOutdated = await this.#isOutdated(event, partial, data?.plan)
+    // All that can fail comes before the first change, so that a step is taken as a whole or again. No transaction stays
+    // open while a new task waits for offsets and restores (Kafka Streams' defect list).
+    if (closing.size > 0 || whole.some(partition => registry.inputOf(partition) === undefined)) {
       // What the group took away is still ours to commit, except where a later owner exists (a lost double claim).
       const lostClaims = (data?.lost ?? []).map(([topic, partition]): TopicPartition => ({ topic, partition }))
       const lostOwned = revoked.some(partition => lostClaims.some(lost => sameTopicPartition(lost, partition)))
       await (lostOwned ? this.#options.abort(lostClaim()) : this.#options.commit())
-      for (const task of closing) this.#options.close(task)
     }
+    for (const task of closing) this.#options.close(task)
     const added = whole.filter(partition => registry.inputOf(partition) === undefined)
-    // No transaction stays open while a new task waits for offsets and restores (Kafka Streams' defect list).
-    if (added.length > 0) await this.#options.commit()
     const tasks = registry.create(added)
     if (closing.size > 0 || added.length > 0) claims.changed(registry.ownedPartitions())
     this.#assignment = undefined
+    this.#planCompared = true
     if (tasks.length > 0) this.#options.open(tasks)
     this.#options.onRebalance()
     logger.info(
@@ -140,7 +140,7 @@ export class Rebalancer {
       'assignment applied',
     )
     // Cooperative: partitions that were given up are handed out in the round this join starts.
-    if (revoked.length > 0 || (await this.#isOutdated(event, partial, data?.plan))) this.join()
+    if (revoked.length > 0 || isOutdated) this.join()
   }
 
   /**
@@ -165,8 +165,7 @@ export class Rebalancer {
         'assigned partitions of topics this version does not read are left alone',
       )
     }
-    if (this.#fingerprintChecked) return false
-    this.#fingerprintChecked = true
+    if (this.#planCompared) return false
     return (
       unknown.length > 0 || partial.length > 0 || plan === undefined || plan !== (await this.#options.fingerprint())
     )
