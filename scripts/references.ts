@@ -1,5 +1,13 @@
+import { configurationReference } from './generate-config-reference.ts'
 import { THREAD_METRICS } from '../src/engine/thread-metric-families.ts'
 import { ERRORS, type ErrorDefinition } from '../src/model/error-table.ts'
+
+/** Documents that are made from tables of the code, by file; `npm run docs` writes them, a test compares them. */
+export const REFERENCES: Readonly<Record<string, () => string>> = {
+  'docs/configuration.md': configurationReference,
+  'docs/errors.md': errorsReference,
+  'docs/metrics.md': metricsReference,
+}
 
 const REACTIONS: Readonly<Record<ErrorDefinition['reaction'], string>> = {
   retry: 'tries the call again, within its deadline',
@@ -11,7 +19,7 @@ const REACTIONS: Readonly<Record<ErrorDefinition['reaction'], string>> = {
 }
 
 /** docs/errors.md, from the table of errors. */
-export function errorsReference(): string {
+function errorsReference(): string {
   const entries = Object.entries<ErrorDefinition>(ERRORS).map(([code, { cause, operator, reaction, exitCode }]) =>
     [
       `## ${code}`,
@@ -31,7 +39,7 @@ export function errorsReference(): string {
 }
 
 /** docs/metrics.md, from the table of metrics. */
-export function metricsReference(): string {
+function metricsReference(): string {
   const rows = Object.entries(THREAD_METRICS).map(
     ([name, { type, help, labels }]) => `| \`${name}\` | ${type} | ${labels.join(', ')} | ${help} |`,
   )

@@ -1,10 +1,160 @@
 import { expect } from 'chai'
-import { readFileSync } from 'node:fs'
-import { errorsReference, metricsReference } from '../../scripts/references.ts'
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { REFERENCES } from '../../scripts/references.ts'
+import { loadApplication } from '../../src/config/load-application.ts'
+import { json } from '../../src/serdes/json.ts'
+import { string } from '../../src/serdes/text.ts'
+import { TestDriver } from '../../src/testing/test-driver.ts'
+import { runYamlTests } from '../../src/testing/yaml-tests.ts'
+import { topology } from './readme-app.ts'
+
+const documents = [
+  ...readdirSync('.').filter(name => name.endsWith('.md')),
+  ...readdirSync('docs').map(name => join('docs', name)),
+]
+
+/** Blocks of one language between fences. */
+function blocks(file: string, language: string): string[] {
+  const text = readFileSync(file, 'utf8')
+  return [...text.matchAll(/^```(\w*)\n([\s\S]*?)^```$/gm)]
+    .filter(([, is]) => is === language)
+    .map(([, , code = '']) => code)
+}
+
+/** `#section` as GitHub names it. */
+function anchors(file: string): string[] {
+  const headings = readFileSync(file, 'utf8').matchAll(/^#+ (.+)$/gm)
+  return [...headings].map(([, title = '']) =>
+    title
+      .toLowerCase()
+      .replaceAll(/[^\p{L}\p{N}\s_-]/gu, '')
+      .replaceAll(' ', '-'),
+  )
+}
+
+/** Tests that a section of docs/invariants.md names: one to a line, file and title. */
+function testsOf(section: string): { readonly file: string; readonly title: string }[] {
+  return [...section.matchAll(/^- `(test\/[^`]+)`: (.+)$/gm)].map(([, file = '', title = '']) => ({ file, title }))
+}
 
 describe('generated documents', () => {
-  it('are as the code says (npm run docs)', () => {
-    expect(readFileSync('docs/errors.md', 'utf8')).to.equal(errorsReference())
-    expect(readFileSync('docs/metrics.md', 'utf8')).to.equal(metricsReference())
+  for (const [file, generate] of Object.entries(REFERENCES)) {
+    it(`${file} is as the code says (npm run docs)`, () => {
+      expect(readFileSync(file, 'utf8')).to.equal(generate())
+    })
+  }
+})
+
+describe('documents', () => {
+  it('are found', () => {
+    expect(documents).to.include.members(['README.md', 'SECURITY.md', 'docs/first-app.md', 'docs/invariants.md'])
+  })
+
+  it('link only to what is there', () => {
+    const broken = documents.flatMap(file =>
+      [...readFileSync(file, 'utf8').matchAll(/\]\((?!https?:)([^)#\s]*)(?:#([^)\s]+))?\)/g)].flatMap(
+        ([link, path = '', anchor]) => {
+          const target = path === '' ? file : join(dirname(file), path)
+          const found = existsSync(target) && (anchor === undefined || anchors(target).includes(anchor))
+          return found ? [] : [`${file}: ${link}`]
+        },
+      ),
+    )
+    expect(broken).to.deep.equal([])
+  })
+
+  it('name only scripts that package.json has', () => {
+    const scripts = new Set(
+      [...readFileSync('package.json', 'utf8').matchAll(/^ {4}"([\w:]+)": /gm)].map(([, name]) => name),
+    )
+    const named = documents.flatMap(file =>
+      [...readFileSync(file, 'utf8').matchAll(/npm run (?:-s )?([\w:]+)/g)].map(([, name = '']) => name),
+    )
+    expect(named).not.to.deep.equal([])
+    expect([...new Set(named)].filter(name => !scripts.has(name))).to.deep.equal([])
+  })
+
+  it('name only files that are there', () => {
+    const missing = documents.flatMap(file =>
+      [...readFileSync(file, 'utf8').matchAll(/`((?:src|test|scripts|docs|config)\/[\w./-]+\.\w+)`/g)]
+        .map(([, path = '']) => path)
+        .filter(path => !existsSync(path))
+        .map(path => `${file}: ${path}`),
+    )
+    expect(missing).to.deep.equal([])
+  })
+
+  describe('show applications', () => {
+    let folder = ''
+    before(() => {
+      folder = mkdtempSync(join(tmpdir(), 'millrace-docs-'))
+    })
+    after(() => {
+      rmSync(folder, { recursive: true })
+    })
+
+    for (const document of ['README.md', 'docs/first-app.md', 'docs/tuning.md']) {
+      it(`that load without warnings and pass their own tests, in ${document}`, async () => {
+        const shown = blocks(document, 'yaml')
+        expect(shown).not.to.deep.equal([])
+        for (const yaml of shown) {
+          const file = join(folder, 'app.yaml')
+          writeFileSync(file, yaml)
+          expect((await loadApplication([file], { environment: {} })).warnings).to.deep.equal([])
+          const results = await runYamlTests([file], { environment: {} })
+          expect(results.flatMap(({ differences }) => differences)).to.deep.equal([])
+        }
+      })
+    }
+
+    it('of twenty lines at most, in the README', () => {
+      expect(blocks('README.md', 'yaml').map(yaml => yaml.trimEnd().split('\n').length <= 20)).to.deep.equal([true])
+    })
+
+    it('in TypeScript that compile and do what they say, in the README', () => {
+      const source = readFileSync('test/tidy/readme-app.ts', 'utf8').replace("'../../src/index.ts'", "'millrace'")
+      expect(blocks('README.md', 'ts')).to.deep.equal([source])
+
+      using driver = new TestDriver(topology)
+      const orders = driver.input('orders', { key: string, value: json<{ customerId: string; cents: number }>() })
+      orders.pipe('o1', { customerId: 'ada', cents: 500 })
+      orders.pipe('o2', { customerId: 'ada', cents: 250 })
+      expect(driver.output('order-totals', { key: string, value: json<number>() }).readKeyValues()).to.deep.equal([
+        ['ada', 500],
+        ['ada', 750],
+      ])
+    })
+  })
+})
+
+describe('docs/invariants.md', () => {
+  const text = readFileSync('docs/invariants.md', 'utf8')
+  const sections = text.split(/^## /m).slice(1)
+
+  it('has all sixteen, in order', () => {
+    expect(sections.map(section => /^(I\d+) /.exec(section)?.[1])).to.deep.equal(
+      Array.from({ length: 16 }, (_, index) => `I${String(index + 1)}`),
+    )
+  })
+
+  it('names at least one test for each', () => {
+    expect(sections.filter(section => testsOf(section).length === 0)).to.deep.equal([])
+  })
+
+  it('names only tests that exist, by their titles', () => {
+    const gone = sections
+      .flatMap(testsOf)
+      .filter(({ file, title }) => !existsSync(file) || !readFileSync(file, 'utf8').includes(title))
+    expect(gone).to.deep.equal([])
+  })
+
+  it('names only assertions that exist', () => {
+    const asserted = [...text.matchAll(/assertion\s`(I\d+ [^`]+)`\sin\s`([^`]+)`/g)].map(
+      ([, claim = '', file = '']) => ({ claim, file }),
+    )
+    expect(asserted).not.to.deep.equal([])
+    expect(asserted.filter(({ claim, file }) => !readFileSync(file, 'utf8').includes(`'${claim}`))).to.deep.equal([])
   })
 })
