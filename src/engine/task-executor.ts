@@ -3,20 +3,25 @@ import type { Fetcher, FetchedBlock } from '../kafka/fetcher/fetcher.ts'
 import type { ActiveTask, TaskInput } from './active-task.ts'
 import type { AdmittedBlock, CommitStrategy } from './commit-strategy.ts'
 
-/** A chunk that took longer is halved: acknowledgements, heartbeats and timers wait behind it. */
+/** A chunk ends after that long: commits, heartbeats, acknowledgements and timers wait behind it. */
 const CHUNK_MS_MAX = 10
 const CHUNK_RECORDS_MAX = 1_024
+/**
+ * Records between two looks at the clock. Bounds what steps that turn slow can hold up before it is noticed (case 31):
+ * with more, a fetch of slow records would outlive its transaction again and again.
+ */
+const BURST_RECORDS_MAX = 16
 
 /** Hands fetched blocks to tasks and lets them process a chunk at a time. Kafka Streams: `TaskExecutor`. */
 export class TaskExecutor {
   readonly #fetcher: Pick<Fetcher, 'take'>
-  readonly #clock: Clock
+  readonly #clock: Pick<Clock, 'nowMs'>
   readonly #strategy: CommitStrategy
-  #chunkRecords = CHUNK_RECORDS_MAX
+  #burstRecords = 1
 
   constructor(parts: {
     readonly fetcher: Pick<Fetcher, 'take'>
-    readonly clock: Clock
+    readonly clock: Pick<Clock, 'nowMs'>
     readonly strategy: CommitStrategy
   }) {
     this.#fetcher = parts.fetcher
@@ -53,14 +58,23 @@ export class TaskExecutor {
   /** One chunk of every task. Returns how many input records were processed. */
   process(tasks: readonly ActiveTask[]): number {
     let processed = 0
-    for (const { task } of tasks) {
-      const startedMs = this.#clock.nowMs()
-      const records = task.process(this.#chunkRecords)
+    for (const { task } of tasks) processed += this.#processChunk(task)
+    return processed
+  }
+
+  #processChunk(task: ActiveTask['task']): number {
+    let processed = 0
+    let atMs = this.#clock.nowMs()
+    const endMs = atMs + CHUNK_MS_MAX
+    while (processed < CHUNK_RECORDS_MAX && atMs < endMs) {
+      const wanted = this.#burstRecords
+      const records = task.process(wanted)
       processed += records
-      if (records === 0) continue
-      const tookMs = this.#clock.nowMs() - startedMs
-      if (tookMs > CHUNK_MS_MAX) this.#chunkRecords = Math.max(1, this.#chunkRecords >> 1)
-      else if (records === this.#chunkRecords) this.#chunkRecords = Math.min(CHUNK_RECORDS_MAX, this.#chunkRecords << 1)
+      const startedMs = atMs
+      atMs = this.#clock.nowMs()
+      if (atMs - startedMs > CHUNK_MS_MAX) this.#burstRecords = Math.max(1, wanted >> 1)
+      if (records < wanted) break
+      if (atMs - startedMs <= CHUNK_MS_MAX) this.#burstRecords = Math.min(BURST_RECORDS_MAX, wanted << 1)
     }
     return processed
   }

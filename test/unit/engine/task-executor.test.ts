@@ -1,0 +1,73 @@
+import { expect } from 'chai'
+import type { ActiveTask } from '../../../src/engine/active-task.ts'
+import type { CommitStrategy } from '../../../src/engine/commit-strategy.ts'
+import { TaskExecutor } from '../../../src/engine/task-executor.ts'
+
+/** Time that only the steps of a task spend. */
+class StepTime {
+  #nowMs = 1_000
+
+  nowMs(): number {
+    return this.#nowMs
+  }
+
+  spend(ms: number): void {
+    this.#nowMs += ms
+  }
+}
+
+/** A task whose steps take their time, as far as the executor looks at it. */
+function taskOf(
+  clock: StepTime,
+  records: number,
+  msPerRecord: () => number,
+): { readonly task: ActiveTask; left: number } {
+  const state = { left: records, task: undefined as unknown as ActiveTask }
+  const process = (max: number): number => {
+    const taken = Math.min(max, state.left)
+    state.left -= taken
+    for (let index = 0; index < taken; index += 1) clock.spend(msPerRecord())
+    return taken
+  }
+  state.task = { task: { process } } as unknown as ActiveTask
+  return state
+}
+
+describe('task executor', () => {
+  const clock = new StepTime()
+  const executor = (): TaskExecutor =>
+    new TaskExecutor({
+      fetcher: { take: () => undefined },
+      clock,
+      strategy: { admit: () => undefined } as unknown as CommitStrategy,
+    })
+
+  it('gives the loop a turn after one record where each is slow, from the first chunk on (case 31)', () => {
+    const { task } = taskOf(clock, 500, () => 200)
+    const slow = executor()
+    expect([slow.process([task]), slow.process([task]), slow.process([task])]).to.deep.equal([1, 1, 1])
+  })
+
+  it('notices within sixteen records that steps have turned slow', () => {
+    let ms = 0
+    const { task } = taskOf(clock, 10_000, () => ms)
+    const turning = executor()
+    expect(turning.process([task])).to.be.greaterThan(1_000)
+    ms = 200
+    const chunks = [1, 2, 3, 4, 5, 6].map(() => turning.process([task]))
+    expect(chunks).to.deep.equal([16, 8, 4, 2, 1, 1])
+  })
+
+  it('takes large chunks of quick records, and every record once', () => {
+    const state = taskOf(clock, 5_000, () => 0.001)
+    const quick = executor()
+    let processed = 0
+    let turns = 0
+    while (state.left > 0) {
+      processed += quick.process([state.task])
+      turns += 1
+    }
+    expect(processed).to.equal(5_000)
+    expect(turns).to.be.at.most(6)
+  })
+})
