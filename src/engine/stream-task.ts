@@ -190,7 +190,14 @@ export class StreamTask {
   }
 
   close(): void {
-    for (const close of this.#closers) close()
+    for (const close of this.#closers) {
+      try {
+        close()
+      } catch (thrown) {
+        // Nothing depends on it any more, and the other processors, stores and connections still have to be closed.
+        this.#ports.logger.error({ task: this.id, err: reasonOf(thrown) }, 'a processor failed while it was closed')
+      }
+    }
     this.clearQueues()
     for (const store of this.stores) store.close()
   }

@@ -1,5 +1,5 @@
 import type { Clock, Random } from '../model/clock.ts'
-import { asMillraceError, MillraceError } from '../model/errors.ts'
+import { asMillraceError, type MillraceError } from '../model/errors.ts'
 import type { Logger } from '../model/logger.ts'
 import type { EngineConfig } from '../config/engine-config.ts'
 import type { ApplicationPlan } from '../topology/plan.ts'
@@ -28,6 +28,7 @@ import { drain, release, type ShutdownParts, type StopOptions } from './thread-s
 import { nextThreadState, type ThreadEvent, type ThreadState } from './thread-state.ts'
 import type { PreparedTopics } from './topic-preparation.ts'
 import { assertWritable, resolveTopic } from './topic-resolution.ts'
+import { abandonTransaction } from './transaction-abandonment.ts'
 import { Wakeup } from './wakeup.ts'
 
 /** What a thread tells its supervisor. */
@@ -51,7 +52,7 @@ export interface StreamThreadOptions {
 
 /** Bytes of one transaction at which it is committed early: they bound undo logs and what an abort repeats. */
 const TRANSACTION_BYTES_MAX = 67_108_864
-/** Idle turns look around this often even if nothing wakes them: `max.poll.interval.ms` needs a living loop. */
+/** Idle turns look around this often even if nothing wakes them. */
 const IDLE_MS_MAX = 500
 /** Heartbeat answers of a group that still counts us in: all well, and a rebalance under way. */
 const STILL_MEMBER: ReadonlySet<number> = new Set([0, 27])
@@ -81,6 +82,8 @@ export class StreamThread {
   #state: ThreadState = 'created'
   #stop: StopOptions | undefined
   #paused = false
+  /** Whether the start is through: the group may know this member from here on. */
+  #isJoining = false
 
   constructor(options: StreamThreadOptions) {
     const { config, plan, topics, clock, logger, listeners } = options
@@ -168,6 +171,8 @@ export class StreamThread {
   stop(options: StopOptions): void {
     if (this.#stop === undefined) this.#on('stopRequested')
     this.#stop ??= options
+    // Nothing is open yet that would have to be brought to an end: a start may wait for its brokers for minutes.
+    if (!this.#isJoining) void this.clients.cluster.close()
     this.#wakeup.signal()
   }
 
@@ -181,8 +186,7 @@ export class StreamThread {
   async run(): Promise<void> {
     const { config, clock } = this.#options
     try {
-      if (!this.#stopRequested()) await this.#start()
-      let broken: MillraceError | undefined
+      let broken = this.#stopRequested() ? undefined : await this.#start()
       while (!this.#stopRequested()) {
         try {
           await this.#turn()
@@ -202,13 +206,21 @@ export class StreamThread {
     }
   }
 
-  async #start(): Promise<void> {
+  /** Connects and joins. Returns what hindered it when a stop was asked for meanwhile, which is then no failure. */
+  async #start(): Promise<MillraceError | undefined> {
     this.#on('start')
-    await this.clients.cluster.connect(this.#options.config.startupTimeoutMs)
-    // Before the group's offsets are read: fences and aborts what an earlier life left open (I12).
-    await this.clients.producer.initialize()
+    try {
+      await this.clients.cluster.connect(this.#options.config.startupTimeoutMs)
+      // Before the group's offsets are read: fences and aborts what an earlier life left open (I12).
+      await this.clients.producer.initialize()
+    } catch (error) {
+      if (this.#stopRequested()) return asMillraceError(error)
+      throw error
+    }
+    this.#isJoining = true
     this.#on('joining')
     this.#rebalancer.join()
+    return undefined
   }
 
   /** One turn of the loop: what the group says, what was fetched, one chunk of each task, a commit if it is due. */
@@ -260,13 +272,7 @@ export class StreamThread {
     this.#commits.forgotten()
     this.#rebalancer.lost()
     this.#on('joining')
-    try {
-      await this.clients.producer.abortTransaction(this.#options.config.requestTimeoutMs)
-    } catch (error) {
-      // Fenced: what was open is the other owner's to abort; a new epoch is all that is left to get.
-      if (!(error instanceof MillraceError) || error.code !== 'PRODUCER_FENCED') throw error
-      await this.clients.producer.initialize()
-    }
+    await abandonTransaction(this.clients.producer, this.#options.config.requestTimeoutMs)
   }
 
   #createTask({ subtopology, partition }: TaskPlace): StreamTask {
@@ -315,16 +321,8 @@ export class StreamThread {
   #idleMs(): number {
     const nowMs = this.#options.clock.nowMs()
     const untilCommit = this.#commits.hasUncommittedWork ? this.#schedule.nextMs() - nowMs : IDLE_MS_MAX
-    return Math.max(0, Math.min(IDLE_MS_MAX, untilCommit, this.#untilPunctuationMs()))
-  }
-
-  #untilPunctuationMs(): number {
-    const wallMs = this.#options.clock.wallClockMs()
-    let soonest = IDLE_MS_MAX
-    for (const { task } of this.#registry.running()) {
-      if (task.nextPunctuationMs !== undefined) soonest = Math.min(soonest, task.nextPunctuationMs - wallMs)
-    }
-    return soonest
+    const untilPunctuation = this.#registry.nextPunctuationMs() - this.#options.clock.wallClockMs()
+    return Math.max(0, Math.min(IDLE_MS_MAX, untilCommit, untilPunctuation))
   }
 
   #newRebalancer(): Rebalancer {

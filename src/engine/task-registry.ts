@@ -41,6 +41,11 @@ export class TaskRegistry {
     return this.all().filter(task => task.state === state)
   }
 
+  /** Wall-clock time of the next punctuation of a running task, in ms; infinity without one. */
+  nextPunctuationMs(): number {
+    return Math.min(...this.running().map(({ task }) => task.nextPunctuationMs ?? Number.POSITIVE_INFINITY))
+  }
+
   /** Every source partition of every task. */
   ownedPartitions(): readonly TopicPartition[] {
     return this.all().flatMap(task => task.inputs.map(input => input.topicPartition))

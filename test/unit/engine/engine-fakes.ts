@@ -112,6 +112,7 @@ export class FakeProducer implements ProducerPorts {
   readonly calls: string[] = []
   readonly sent: { readonly member: GroupMembership; readonly offsets: TopicPartitionMap<OffsetAndMetadata> }[] = []
   ongoing = false
+  state: Producer['transaction']['state'] | undefined
   openedAtMs: number | undefined
   bytes = 0
   flushes = new Answers<'done'>('done')
@@ -125,7 +126,7 @@ export class FakeProducer implements ProducerPorts {
 
   get transaction(): Producer['transaction'] {
     const { ongoing, openedAtMs, bytes } = this
-    return { state: ongoing ? 'open' : 'idle', openedAtMs, records: ongoing ? 1 : 0, bytes, ongoing }
+    return { state: this.state ?? (ongoing ? 'open' : 'idle'), openedAtMs, records: ongoing ? 1 : 0, bytes, ongoing }
   }
 
   flush(): Promise<void> {

@@ -461,4 +461,25 @@ describe('stream task', () => {
     bench.task.close()
     expect(closed).to.equal(1)
   })
+
+  it('closes everything, whatever a processor does while it is closed', () => {
+    let closed = 0
+    const failing = {
+      init: () => ({
+        process: () => {},
+        close: () => {
+          closed += 1
+          throw new Error('the connection is gone')
+        },
+      }),
+    }
+    const bench = new TaskBench(builder => {
+      const stream = builder.stream('in', text)
+      stream.process(failing)
+      stream.process(failing)
+    })
+    bench.task.close()
+
+    expect(closed).to.equal(2)
+  })
 })
