@@ -141,7 +141,9 @@ interface Unknown {
 async function resolveUnknown(parts: CommitParts, commit: Unknown): Promise<'committed' | 'aborted'> {
   for (let backOffMs = RESOLVE_BACKOFF_MS_MIN; ; backOffMs = Math.min(backOffMs * 2, RESOLVE_BACKOFF_MS_MAX)) {
     try {
-      return await readOutcome(parts, commit)
+      const outcome = await readOutcome(parts, commit)
+      parts.logger.warn({ outcome }, 'a commit had no answer; the group was asked what became of it')
+      return outcome
     } catch (error) {
       if (!(error instanceof MillraceError) || isDecisive(error)) throw error
       if (parts.stopRequested()) throw new MillraceError('COMMIT_OUTCOME_UNKNOWN', { cause: error })
