@@ -52,7 +52,15 @@ export async function checkApplication(place: ApplicationPlace, io: CommandIo): 
 
 async function checkTransactions({ cluster, admin }: ClusterAccess, config: EngineConfig): Promise<string> {
   if (config.guarantee !== 'exactly_once_v2') return `not used under ${config.guarantee}`
-  const broker = await admin.describeBrokerConfig()
+  const timeout = `transaction.version ${String(cluster.transactionVersion)}, transaction.timeout.ms ${String(config.transactionTimeoutMs)}`
+  const broker = await admin.describeBrokerConfig().catch((error: unknown) => {
+    // A running application does without this right, so it is no finding.
+    if (error instanceof MillraceError && error.code === 'NOT_AUTHORIZED') return undefined
+    throw error
+  })
+  if (broker === undefined) {
+    return `${timeout}; may not read transaction.max.timeout.ms of the brokers (DescribeConfigs on the cluster)`
+  }
   const maxMs = Number(broker.get('transaction.max.timeout.ms') ?? Number.POSITIVE_INFINITY)
   if (config.transactionTimeoutMs > maxMs) {
     throw new MillraceError('CONFIG_CONFLICT', {
@@ -60,7 +68,7 @@ async function checkTransactions({ cluster, admin }: ClusterAccess, config: Engi
       action: 'Lower transaction.timeout.ms, or raise transaction.max.timeout.ms on the brokers.',
     })
   }
-  return `transaction.version ${String(cluster.transactionVersion)}, transaction.timeout.ms ${String(config.transactionTimeoutMs)} of at most ${String(maxMs)}`
+  return `${timeout} of at most ${String(maxMs)}`
 }
 
 async function checkGroup({ admin }: ClusterAccess, { applicationId }: EngineConfig): Promise<string> {

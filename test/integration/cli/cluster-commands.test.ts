@@ -11,6 +11,7 @@ import { seededRandom } from '../../../src/cli/demo/seeded-random.ts'
 import { untilNoLag } from '../../../src/cli/demo/cluster-check.ts'
 import { readWholeTopic } from '../../../src/cli/demo/topic-reader.ts'
 import { systemClock } from '../../../src/engine/system-clock.ts'
+import { LOCAL_USERS } from '../../../src/local-kafka/options.ts'
 import { uniqueName, useBroker } from '../../support/broker.ts'
 import { CommandCapture } from '../../support/command-capture.ts'
 import { eventually } from '../../support/condition.ts'
@@ -132,5 +133,38 @@ describe('commands on a cluster', function () {
     const { records } = await readWholeTopic(demo, `${id}-out`)
     const ones = records.filter(({ value }) => value?.readBigInt64BE() === 1n).map(({ key }) => key?.toString())
     expect(ones).to.have.length(2 * new Set(ones).size)
+  })
+})
+
+describe('check by a user with few rights', function () {
+  this.timeout(120_000)
+  const kafka = useBroker('secure')
+
+  it('does not take a configuration that it may not read for a fault', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'millrace-cli-'))
+    try {
+      const id = uniqueName('few-rights')
+      const { username, password } = LOCAL_USERS.application
+      const config = {
+        streams: { 'application.id': id, 'state.dir': folder },
+        kafka: {
+          'bootstrap.servers': kafka().bootstrapServers,
+          'security.protocol': 'SASL_SSL',
+          'sasl.mechanism': 'SCRAM-SHA-512',
+          'sasl.username': username,
+          'sasl.password': password,
+          'ssl.ca': kafka().ca,
+        },
+        sources: { in: { topic: `${id}-in` } },
+        sinks: { out: { from: 'in', topic: `${id}-out` } },
+      }
+      await writeFile(join(folder, 'app.yaml'), JSON.stringify(config))
+      const { code, out } = await run('check', join(folder, 'app.yaml'))
+      expect(out).to.match(/ok +transactions: .*may not read transaction.max.timeout.ms/)
+      expect(out).to.match(/FAIL +topics: /)
+      expect(code).to.equal(77)
+    } finally {
+      await rm(folder, { recursive: true, force: true })
+    }
   })
 })
