@@ -2,6 +2,7 @@ import { expect } from 'chai'
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
+import { z } from 'zod'
 import { REFERENCES } from '../../scripts/references.ts'
 import { loadApplication } from '../../src/config/load-application.ts'
 import { json } from '../../src/serdes/json.ts'
@@ -84,6 +85,20 @@ describe('documents', () => {
         .map(path => `${file}: ${path}`),
     )
     expect(missing).to.deep.equal([])
+  })
+
+  it('give a reason for every dependency, and for nothing else', () => {
+    const { dependencies, devDependencies } = z
+      .object({ dependencies: z.record(z.string(), z.string()), devDependencies: z.record(z.string(), z.string()) })
+      .parse(JSON.parse(readFileSync('package.json', 'utf8')))
+    const packages = Object.keys({ ...dependencies, ...devDependencies }).map(name =>
+      name.startsWith('@types/') ? '@types/*' : name,
+    )
+    const rows = readFileSync('docs/dependencies.md', 'utf8').matchAll(/^\| ([^|]+) \|/gm)
+    const reasoned = [...rows]
+      .flatMap(([, cell = '']) => cell.split(', '))
+      .filter(cell => !/^(?:package$|-)/.test(cell))
+    expect(reasoned).to.have.members([...new Set(packages)])
   })
 
   describe('show applications', () => {
