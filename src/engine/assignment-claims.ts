@@ -3,7 +3,7 @@ import { assert } from '../model/assert.ts'
 
 /**
  * The partitions this member named in its last JoinGroup. The broker never checks ownership, so only these may be
- * committed under the generation that JoinGroup brought (architecture.md section 7).
+ * committed under the generation that JoinGroup brought (docs/design.md).
  */
 export class AssignmentClaims {
   #claimed = new TopicPartitionMap<true>()

@@ -99,7 +99,7 @@ function positionsOf(task: ActiveTask, offsets: TopicPartitionMap<OffsetAndMetad
   }
 }
 
-/** Step 4, again with the new generation where our own JoinGroup was answered meanwhile (architecture.md section 7, step 2). */
+/** Step 4, again with the new generation where our own JoinGroup was answered meanwhile (docs/design.md, "A rebalance", step 3). */
 async function sendOffsets(parts: CommitParts, offsets: TopicPartitionMap<OffsetAndMetadata>): Promise<void> {
   let membership = parts.member.membership
   if (membership === undefined)

@@ -34,7 +34,7 @@ export interface FailureRecoveryOptions {
   readonly stopRequested: () => boolean
 }
 
-/** Turns every error of the loop into its reaction (architecture.md section 8). */
+/** Turns every error of the loop into its reaction (docs/reliability.md). */
 export class FailureRecovery {
   readonly #options: FailureRecoveryOptions
   /** Failures since the last commit; those of one outage may alternate, so each code counts by itself. */

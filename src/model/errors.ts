@@ -47,7 +47,7 @@ export class MillraceError extends Error {
     this.details = details
   }
 
-  /** Exit code of the service when this error ends it (config.md section 2). */
+  /** Exit code of the service when this error ends it (docs/operations.md). */
   get exitCode(): number {
     return ERRORS[this.code].exitCode
   }

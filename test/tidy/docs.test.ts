@@ -87,6 +87,21 @@ describe('documents', () => {
     expect(missing).to.deep.equal([])
   })
 
+  it('are there where sources name them', () => {
+    const sources = ['src', 'scripts'].flatMap(folder =>
+      readdirSync(folder, { recursive: true, encoding: 'utf8' })
+        .filter(name => name.endsWith('.ts'))
+        .map(name => join(folder, name)),
+    )
+    const missing = sources.flatMap(file =>
+      [...readFileSync(file, 'utf8').matchAll(/[\w./-]+\.md\b/g)]
+        .map(([path]) => path)
+        .filter(path => !existsSync(path))
+        .map(path => `${file}: ${path}`),
+    )
+    expect(missing).to.deep.equal([])
+  })
+
   it('give a reason for every dependency, and for nothing else', () => {
     const { dependencies, devDependencies } = z
       .object({ dependencies: z.record(z.string(), z.string()), devDependencies: z.record(z.string(), z.string()) })
