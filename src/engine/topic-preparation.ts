@@ -127,17 +127,39 @@ export async function prepareTopics(options: TopicPreparationOptions): Promise<P
   const missing = topics.filter(topic => !topic.exists)
   if (missing.length > 0) await createTopics(options, missing)
   const written = topics.filter(topic => topic.kind !== 'input').map(topic => topic.topic)
-  const configs = await options.admin.describeTopicConfigs(written).catch((error: unknown) => {
-    // Without DescribeConfigs the defaults hold; everything else is a real failure.
-    if (error instanceof MillraceError && error.code === 'NOT_AUTHORIZED') return new Map<string, Map<string, string>>()
-    throw error
-  })
+  const configs = await configsOf(options.admin, written)
   for (const topic of topics) if (topic.exists) assertConfigs(topic, configs.get(topic.topic))
   return {
     partitions: new Map(topics.map(topic => [topic.topic, topic.partitions])),
     maxMessageBytes: new Map(
       written.map(topic => [topic, Number(configs.get(topic)?.get('max.message.bytes') ?? MAX_MESSAGE_BYTES_DEFAULT)]),
     ),
+  }
+}
+
+type TopicConfigs = ReadonlyMap<string, ReadonlyMap<string, string>>
+
+/**
+ * The configurations that may be read; without DescribeConfigs the defaults hold. One topic that may not be looked at
+ * makes the question for all of them fail, and changelogs have to be checked all the same.
+ */
+async function configsOf(admin: TopicPreparationOptions['admin'], topics: readonly string[]): Promise<TopicConfigs> {
+  const all = await readableConfigs(admin, topics)
+  if (all !== undefined) return all
+  const each = await Promise.all(topics.map(topic => readableConfigs(admin, [topic])))
+  return new Map(each.flatMap(found => [...(found ?? [])]))
+}
+
+/** `undefined` where the right is missing; everything else is a real failure. */
+async function readableConfigs(
+  admin: TopicPreparationOptions['admin'],
+  topics: readonly string[],
+): Promise<TopicConfigs | undefined> {
+  try {
+    return await admin.describeTopicConfigs(topics)
+  } catch (error) {
+    if (error instanceof MillraceError && error.code === 'NOT_AUTHORIZED') return undefined
+    throw error
   }
 }
 

@@ -24,8 +24,15 @@ import org.apache.kafka.clients.producer.ProducerRecord;
 import org.apache.kafka.clients.producer.RecordMetadata;
 import org.apache.kafka.common.PartitionInfo;
 import org.apache.kafka.common.TopicPartition;
+import org.apache.kafka.common.acl.AccessControlEntry;
+import org.apache.kafka.common.acl.AclBinding;
+import org.apache.kafka.common.acl.AclOperation;
+import org.apache.kafka.common.acl.AclPermissionType;
 import org.apache.kafka.common.header.Header;
 import org.apache.kafka.common.header.internals.RecordHeader;
+import org.apache.kafka.common.resource.PatternType;
+import org.apache.kafka.common.resource.ResourcePattern;
+import org.apache.kafka.common.resource.ResourceType;
 import org.apache.kafka.common.serialization.ByteArrayDeserializer;
 import org.apache.kafka.common.serialization.ByteArraySerializer;
 
@@ -74,6 +81,7 @@ public final class KafkaTool {
         switch (words[0]) {
             case "read" -> read(words[1], words[2], Long.parseLong(words[3]));
             case "offsets" -> offsets(words[1]);
+            case "allow" -> allow(words[1], words[2], words[3], words[4], Arrays.copyOfRange(words, 5, words.length));
             case "begin" -> producer(words[1]).beginTransaction();
             case "write" -> write(words[1], words[2], Integer.parseInt(words[3]));
             case "commit" -> producer(words[1]).commitTransaction();
@@ -140,6 +148,21 @@ public final class KafkaTool {
                     + ",\"metadata\":" + text(offset.metadata()) + "}");
             });
             lines.values().forEach(out::println);
+        }
+    }
+
+    /** Lets a principal do some operations on a resource from every host. */
+    private void allow(String principal, String type, String name, String pattern, String[] operations) throws Exception {
+        ResourcePattern resource =
+            new ResourcePattern(ResourceType.valueOf(type), name, PatternType.valueOf(pattern));
+        List<AclBinding> bindings = new ArrayList<>();
+        for (String operation : operations) {
+            AclOperation allowed = AclOperation.valueOf(operation);
+            bindings.add(new AclBinding(
+                resource, new AccessControlEntry(principal, "*", allowed, AclPermissionType.ALLOW)));
+        }
+        try (Admin admin = Admin.create(copy())) {
+            admin.createAcls(bindings).all().get();
         }
     }
 
