@@ -25,7 +25,8 @@ describe('tests', () => {
   })
 
   it('claim something', () => {
-    const claims = /\bexpect\(|\bassert\b|\bfc\.assert\(|\brejects\(/
+    // A file that runs a contract suite claims what the suite claims.
+    const claims = /\bexpect\(|\bassert\b|\bfc\.assert\(|\brejects\(|\bdescribe\w+Contract\(/
     expect(files.filter(file => !claims.test(readFileSync(file, 'utf8')))).to.deep.equal([])
   })
 })
