@@ -1,0 +1,170 @@
+import { expect } from 'chai'
+import { MillraceError } from '../../../src/model/errors.ts'
+import { SILENT_LOGGER } from '../../../src/model/logger.ts'
+import type { TopicPartition } from '../../../src/model/topic-partition.ts'
+import type { ActiveTask } from '../../../src/engine/active-task.ts'
+import { AssignmentClaims } from '../../../src/engine/assignment-claims.ts'
+import { CommitSchedule } from '../../../src/engine/commit-schedule.ts'
+import type { CommitOutcome } from '../../../src/engine/commit-strategy.ts'
+import { RepartitionPurge } from '../../../src/engine/repartition-purge.ts'
+import { ThreadCommits } from '../../../src/engine/thread-commits.ts'
+import { ThreadMetrics } from '../../../src/engine/thread-metrics.ts'
+import { string } from '../../../src/serdes/text.ts'
+import { ManualClock, settle } from '../../support/manual-clock.ts'
+import { rejectionOf } from '../../support/rejection.ts'
+import { Answers, FakeProducer, processed, TaskRoom } from './engine-fakes.ts'
+
+const IN: TopicPartition = { topic: 'in', partition: 0 }
+const REPARTITION: TopicPartition = { topic: 'app-keyed-repartition', partition: 0 }
+
+class CommitsBench {
+  readonly clock = new ManualClock()
+  readonly producer = new FakeProducer()
+  readonly claims = new AssignmentClaims()
+  readonly metrics = new ThreadMetrics()
+  readonly reasons: string[] = []
+  readonly records: number[] = []
+  readonly purged: (readonly (readonly [string, number])[])[] = []
+  outcomes = new Answers<CommitOutcome>('committed')
+  aborts = new Answers<'done'>('done')
+  readonly tasks: readonly ActiveTask[]
+  readonly commits: ThreadCommits
+
+  constructor() {
+    const room = new TaskRoom(builder => {
+      builder
+        .stream('in', { key: string, value: string })
+        .selectKey(value => value)
+        .repartition({ name: 'keyed', key: string, value: string })
+        .to('out')
+    })
+    this.tasks = room.running([IN, REPARTITION], 10)
+    const { clock } = this
+    this.commits = new ThreadCommits({
+      clock,
+      strategy: {
+        guarantee: 'exactly_once_v2',
+        admit: () => undefined,
+        commit: async reason => {
+          this.reasons.push(reason)
+          await Promise.resolve()
+          return this.outcomes.next()
+        },
+        abort: async () => {
+          await Promise.resolve()
+          this.aborts.next()
+        },
+      },
+      schedule: new CommitSchedule({ intervalMs: 100, ageMaxMs: 5_000, bytesMax: 1_000 }, clock.nowMs()),
+      claims: this.claims,
+      purge: new RepartitionPurge(
+        {
+          admin: {
+            deleteRecords: offsets => {
+              this.purged.push(Array.from(offsets, ([{ topic }, offset]) => [topic, offset]))
+              return Promise.resolve(offsets)
+            },
+          },
+          logger: SILENT_LOGGER,
+          intervalMs: 1_000,
+        },
+        clock.nowMs(),
+      ),
+      metrics: this.metrics,
+      producer: this.producer,
+      running: () => this.tasks,
+      onCommit: records => this.records.push(records),
+    })
+  }
+
+  read(): this {
+    const [task] = this.tasks
+    if (task === undefined) throw new Error('there is no task')
+    processed(task, 'in', [{ key: 'k', value: 'v', offset: 10 }])
+    this.commits.workBegins()
+    this.commits.processed(1)
+    return this
+  }
+}
+
+describe('commits of a thread', () => {
+  it('happen when the interval is over and there is something to commit', async () => {
+    const bench = new CommitsBench()
+    await bench.clock.advance(100)
+    await bench.commits.commitIfDue()
+    expect([bench.commits.hasUncommittedWork, bench.reasons]).to.deep.equal([false, []])
+    bench.read()
+    await bench.commits.commitIfDue()
+    expect([bench.commits.hasUncommittedWork, bench.reasons]).to.deep.equal([true, []])
+    await bench.clock.advance(100)
+    await bench.commits.commitIfDue()
+
+    expect(bench.reasons).to.deep.equal(['interval'])
+    expect(bench.records).to.deep.equal([1])
+  })
+
+  it('happen early for a transaction that has become large', async () => {
+    const bench = new CommitsBench()
+    bench.producer.ongoing = true
+    bench.producer.bytes = 1_000
+    await bench.commits.commitIfDue()
+
+    expect(bench.reasons).to.deep.equal(['size'])
+  })
+
+  it('remember the assignment their work began under, until they end (I5)', async () => {
+    const bench = new CommitsBench()
+    expect(bench.commits.workEpoch).to.equal(undefined)
+    bench.commits.workBegins()
+    bench.claims.changed([IN])
+    bench.commits.workBegins()
+    expect(bench.commits.workEpoch).to.equal(0)
+    await bench.commits.commit('interval')
+    bench.commits.workBegins()
+
+    expect(bench.commits.workEpoch).to.equal(1)
+  })
+
+  it('tell of the records they cover, each once', async () => {
+    const bench = new CommitsBench().read().read()
+    await bench.commits.commit('interval')
+    bench.read()
+    await bench.commits.commit('interval')
+
+    expect(bench.records).to.deep.equal([2, 1])
+  })
+
+  it('tell nothing of a commit that did nothing', async () => {
+    const bench = new CommitsBench()
+    bench.outcomes = new Answers<CommitOutcome>('nothing')
+    await bench.commits.commit('rebalance')
+
+    expect(bench.records).to.deep.equal([])
+  })
+
+  it('keep their records when they fail, and lose them with an abort', async () => {
+    const bench = new CommitsBench().read()
+    bench.outcomes = new Answers<CommitOutcome>(new MillraceError('TRANSACTION_ABORTED'), 'committed')
+    const failure = await rejectionOf(bench.commits.commit('interval'))
+    expect(bench.commits.workEpoch).to.equal(0)
+    await bench.commits.abort(failure)
+    expect(bench.commits.workEpoch).to.equal(undefined)
+    await bench.commits.commit('interval')
+
+    expect(bench.records).to.deep.equal([0])
+  })
+
+  it('purge repartition topics up to what is committed, now and then, and nothing else', async () => {
+    const bench = new CommitsBench()
+    await bench.commits.commit('interval')
+    expect(bench.purged).to.deep.equal([])
+    await bench.clock.advance(1_000)
+    await bench.commits.commit('interval')
+    await settle()
+    expect(bench.purged).to.deep.equal([[['app-keyed-repartition', 10]]])
+    await bench.clock.advance(1_000)
+    await bench.commits.commit('interval')
+
+    expect(bench.purged, 'nothing new to delete').to.have.length(1)
+  })
+})
