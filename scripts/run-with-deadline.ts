@@ -23,9 +23,17 @@ function signalGroup(signal: NodeJS.Signals): void {
   }
 }
 
+/** Time for the test runner to abort the test at hand and to print what failed so far. */
+const REPORT_MS = 20_000
+let late = false
+
 const deadline = setTimeout(() => {
   console.error(`${command} did not end within ${String(seconds)} s; ending it`)
-  signalGroup('SIGKILL')
+  late = true
+  signalGroup('SIGINT')
+  setTimeout(() => {
+    signalGroup('SIGKILL')
+  }, REPORT_MS).unref()
 }, timeoutMs)
 
 for (const signal of ['SIGINT', 'SIGTERM'] as const) {
@@ -41,5 +49,5 @@ child.on('error', error => {
 })
 child.on('exit', (code, signal) => {
   clearTimeout(deadline)
-  process.exitCode = code ?? (signal === 'SIGINT' ? 130 : 124)
+  process.exitCode = late ? 124 : (code ?? (signal === 'SIGINT' ? 130 : 124))
 })

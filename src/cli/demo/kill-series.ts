@@ -36,7 +36,7 @@ export interface KillSeriesOptions {
 }
 
 const EXTRA_KILLS_MAX = 12
-const COMMIT_WAIT_MS = 30_000
+const COMMIT_WAIT_MS = 60_000
 const RUN_MIN_MS = 100
 const RUN_MAX_MS = 1_500
 const POLL_MS = 5

@@ -39,7 +39,7 @@ function demo(bootstrapServers: string, ...args: string[]): Promise<DemoRun> {
 }
 
 describe('demo', function () {
-  this.timeout(180_000)
+  this.timeout(300_000)
 
   for (const kind of ['tv2', 'tv0', '3.9.1'] as const) {
     describe(`on a broker of kind ${kind}`, () => {
