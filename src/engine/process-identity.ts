@@ -1,7 +1,9 @@
 import { randomUUID } from 'node:crypto'
-import { mkdir, open, readFile, rename, rm, writeFile, type FileHandle } from 'node:fs/promises'
+import { link, mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { sleep } from '../model/clock.ts'
 import { MillraceError } from '../model/errors.ts'
+import { systemClock } from './system-clock.ts'
 
 /** Directory of one application below `state.dir`; 0700, its files 0600, because state is a plain copy of topics. */
 export function applicationStateDir(stateDir: string, applicationId: string): string {
@@ -25,55 +27,112 @@ export async function takeProcessIdentity(stateDir: string, applicationId: strin
   const directory = applicationStateDir(stateDir, applicationId)
   await mkdir(directory, { recursive: true, mode: 0o700 })
   const lockFile = join(directory, 'lock')
-  const lock = await takeLock(lockFile, directory)
+  await takeLock(lockFile, directory)
   try {
     const processId = await readOrCreateId(join(directory, 'process-id'))
+    let isReleased = false
     return {
       processId,
       release: async () => {
-        await lock.close()
-        await rm(lockFile, { force: true })
+        // Twice is once: the lock may be another's by then.
+        if (isReleased) return
+        isReleased = true
+        await removeLock(lockFile)
       },
     }
   } catch (error) {
-    await lock.close()
+    await removeLock(lockFile)
     throw error
   }
+}
+
+/** The locks this process holds: its own number in the file does not tell a second instance in it from a first one. */
+const held = new Set<string>()
+
+async function removeLock(lockFile: string): Promise<void> {
+  await rm(lockFile, { force: true })
+  held.delete(lockFile)
 }
 
 /**
  * The lock is a file with the owner's pid and its start time: a pid alone may be reused, above all in a container where
  * every process is number 1.
  */
-async function takeLock(lockFile: string, directory: string): Promise<FileHandle> {
+async function takeLock(lockFile: string, directory: string): Promise<void> {
+  if (held.has(lockFile)) {
+    throw new MillraceError('STORE_LOCKED', {
+      what: `Another instance in this process uses the state directory ${directory}.`,
+    })
+  }
+  held.add(lockFile)
+  try {
+    await writeLock(lockFile, directory)
+  } catch (error) {
+    held.delete(lockFile)
+    throw error
+  }
+}
+
+async function writeLock(lockFile: string, directory: string): Promise<void> {
   const own = `${String(process.pid)} ${(await startTimeOf(process.pid)) ?? ''}`
-  for (let attempt = 0; attempt < LOCK_ATTEMPTS; attempt += 1) {
+  for (let attempt = 1; attempt <= LOCK_ATTEMPTS; attempt += 1) {
     try {
-      const handle = await open(lockFile, 'wx', 0o600)
-      await handle.writeFile(own)
-      return handle
+      return await createWhole(lockFile, own)
     } catch (error) {
       if (systemCode(error) !== 'EEXIST') throw unusable(directory, error)
     }
     const holder = await readFile(lockFile, 'utf8').catch(() => '')
+    if (holder === '' && attempt < LOCK_ATTEMPTS / 2) {
+      // Just removed, or its owner is about to write into it. Empty for longer: the owner died in between.
+      await sleep(systemClock, LOCK_RETRY_MS)
+      continue
+    }
     if (holder !== own && (await isAlive(holder))) {
       throw new MillraceError('STORE_LOCKED', {
         what: `Process ${holder.split(' ')[0] ?? ''} uses the state directory ${directory}.`,
       })
     }
-    // Moved aside before it is removed: of two starters that both see a dead holder only one succeeds in the rename.
-    const stale = `${lockFile}.${randomUUID()}`
-    await rename(lockFile, stale).then(
-      () => rm(stale, { force: true }),
-      () => undefined,
-    )
+    await removeStale(lockFile, holder)
   }
   throw new MillraceError('STORE_LOCKED', {
     what: `The lock of the state directory ${directory} changes hands all the time.`,
   })
 }
 
-const LOCK_ATTEMPTS = 10
+const LOCK_ATTEMPTS = 20
+const LOCK_RETRY_MS = 20
+
+/** Creates the lock with its content in one step, so that no other starter finds it empty. @throws EEXIST when it is there */
+async function createWhole(lockFile: string, own: string): Promise<void> {
+  const whole = `${lockFile}.${randomUUID()}`
+  await writeFile(whole, own, { mode: 0o600 })
+  try {
+    await link(whole, lockFile)
+  } catch (error) {
+    if (systemCode(error) === 'EEXIST') throw error
+    // A file system without hard links.
+    await writeFile(lockFile, own, { mode: 0o600, flag: 'wx' })
+  } finally {
+    await rm(whole, { force: true })
+  }
+}
+
+/**
+ * Removes the lock of a dead holder. Of two starters that both saw it the slower one gets hold of the other's new lock
+ * instead: what was moved aside is looked at, and put back.
+ */
+async function removeStale(lockFile: string, holder: string): Promise<void> {
+  const aside = `${lockFile}.${randomUUID()}`
+  try {
+    await rename(lockFile, aside)
+  } catch {
+    // Somebody else was faster.
+    return
+  }
+  const moved = await readFile(aside, 'utf8').catch(() => holder)
+  if (moved === holder) await rm(aside, { force: true })
+  else await rename(aside, lockFile)
+}
 
 async function isAlive(holder: string): Promise<boolean> {
   const [pidText, startTime] = holder.split(' ')

@@ -13,7 +13,12 @@ export interface StopOptions {
 }
 
 export interface ShutdownParts {
-  readonly clients: ThreadClients
+  readonly clients: {
+    readonly producer: Pick<ThreadClients['producer'], 'transaction' | 'abortTransaction' | 'close'>
+    readonly member: Pick<ThreadClients['member'], 'leave' | 'close'>
+    readonly fetcher: Pick<ThreadClients['fetcher'], 'close'>
+    readonly cluster: Pick<ThreadClients['cluster'], 'close'>
+  }
   readonly clock: Clock
   readonly logger: Logger
   readonly commit: () => Promise<void>

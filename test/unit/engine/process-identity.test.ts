@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect } from 'chai'
 import { MillraceError } from '../../../src/model/errors.ts'
+import { rejectionOf } from '../../support/rejection.ts'
 import { applicationStateDir, takeProcessIdentity } from '../../../src/engine/process-identity.ts'
 
 describe('process identity', () => {
@@ -34,12 +35,12 @@ describe('process identity', () => {
   it('keeps a live owner’s directory from a second process (F13)', async () => {
     const directory = applicationStateDir(stateDir, 'app')
     const first = await takeProcessIdentity(stateDir, 'app')
+    await first.release()
     // Process 1 always lives and is not us.
     await writeFile(join(directory, 'lock'), '1 ')
     const refused = await takeProcessIdentity(stateDir, 'app').catch((error: unknown) => error)
     expect(refused).to.be.instanceOf(MillraceError)
     expect((refused as MillraceError).code).to.equal('STORE_LOCKED')
-    await first.release()
   })
 
   it('takes over the lock of a process that was killed', async () => {
@@ -68,5 +69,42 @@ describe('process identity', () => {
     expect(await readdir(directory)).to.deep.equal(['process-id'])
     expect((await stat(directory)).mode & 0o077).to.equal(0)
     expect((await stat(join(directory, 'process-id'))).mode & 0o077).to.equal(0)
+  })
+
+  it('lets one of many that start at the same time over a dead owner have it', async () => {
+    const directory = applicationStateDir(stateDir, 'app')
+    const first = await takeProcessIdentity(stateDir, 'app')
+    await first.release()
+    await writeFile(join(directory, 'lock'), '999999999 1')
+    const starters = await Promise.allSettled(Array.from({ length: 8 }, () => takeProcessIdentity(stateDir, 'app')))
+    const winners = starters.flatMap(each => (each.status === 'fulfilled' ? [each.value] : []))
+
+    expect(winners).to.have.length(1)
+    await winners[0]?.release()
+  })
+
+  it('keeps a second instance of the same process from a directory that is in use', async () => {
+    const first = await takeProcessIdentity(stateDir, 'app')
+
+    expect((await rejectionOf(takeProcessIdentity(stateDir, 'app'))).code).to.equal('STORE_LOCKED')
+    await first.release()
+    await (await takeProcessIdentity(stateDir, 'app')).release()
+  })
+
+  it('takes over an empty lock: its owner died before it could write', async () => {
+    const first = await takeProcessIdentity(stateDir, 'app')
+    await first.release()
+    await writeFile(join(applicationStateDir(stateDir, 'app'), 'lock'), '')
+
+    await (await takeProcessIdentity(stateDir, 'app')).release()
+  })
+
+  it('releases once: the lock may be another’s by then', async () => {
+    const first = await takeProcessIdentity(stateDir, 'app')
+    await first.release()
+    const second = await takeProcessIdentity(stateDir, 'app')
+    await first.release()
+    expect(await readdir(applicationStateDir(stateDir, 'app'))).to.include('lock')
+    await second.release()
   })
 })

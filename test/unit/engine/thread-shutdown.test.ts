@@ -1,0 +1,120 @@
+import { expect } from 'chai'
+import { MillraceError } from '../../../src/model/errors.ts'
+import { SILENT_LOGGER } from '../../../src/model/logger.ts'
+import { drain, release, type ShutdownParts } from '../../../src/engine/thread-shutdown.ts'
+import { ManualClock } from '../../support/manual-clock.ts'
+import { Answers, FakeProducer } from './engine-fakes.ts'
+
+const STOP = { leaveGroup: true, timeoutMs: 1_000 }
+
+class ShutdownBench {
+  readonly clock = new ManualClock()
+  readonly producer = new FakeProducer()
+  readonly calls: string[] = []
+  commit: () => Promise<void> = () => Promise.resolve()
+  readonly parts: ShutdownParts = {
+    clients: {
+      producer: this.producer,
+      member: {
+        leave: () => this.#note('leave'),
+        close: () => {
+          this.calls.push('member closed')
+        },
+      },
+      fetcher: { close: () => this.#note('fetcher closed') },
+      cluster: { close: () => this.#note('cluster closed') },
+    },
+    clock: this.clock,
+    logger: SILENT_LOGGER,
+    commit: () => {
+      this.calls.push('commit')
+      return this.commit()
+    },
+    abort: cause => this.#note(`abort ${cause.code}`),
+    closeTasks: () => {
+      this.calls.push('tasks closed')
+    },
+  }
+
+  #note(call: string): Promise<void> {
+    this.calls.push(call)
+    return Promise.resolve()
+  }
+}
+
+const LET_GO = ['member closed', 'fetcher closed', 'cluster closed']
+
+describe('shutdown of a thread', () => {
+  it('commits, closes its tasks, leaves the group and lets go of everything', async () => {
+    const bench = new ShutdownBench()
+    await drain(bench.parts, STOP, undefined)
+
+    expect(bench.calls).to.deep.equal(['commit', 'tasks closed', 'leave', ...LET_GO])
+    expect(bench.producer.calls).to.deep.equal(['close'])
+  })
+
+  it('keeps the place in the group of a given instance id', async () => {
+    const bench = new ShutdownBench()
+    await drain(bench.parts, { ...STOP, leaveGroup: false }, undefined)
+
+    expect(bench.calls).to.not.include('leave')
+  })
+
+  it('aborts when the last commit fails', async () => {
+    const bench = new ShutdownBench()
+    bench.commit = () => Promise.reject(new MillraceError('TRANSACTION_TIMED_OUT'))
+    await drain(bench.parts, STOP, undefined)
+
+    expect(bench.calls.slice(0, 3)).to.deep.equal(['commit', 'abort TRANSACTION_TIMED_OUT', 'tasks closed'])
+  })
+
+  it('aborts when the last commit takes too long', async () => {
+    const bench = new ShutdownBench()
+    bench.commit = () => new Promise(() => {})
+    const drained = drain(bench.parts, STOP, undefined)
+    await bench.clock.advance(1_100)
+    await drained
+
+    expect(bench.calls).to.include('abort SHUTDOWN_TIMED_OUT')
+    expect(bench.calls.slice(-3)).to.deep.equal(LET_GO)
+  })
+
+  it('never commits what was not recovered from', async () => {
+    const bench = new ShutdownBench()
+    await drain(bench.parts, STOP, new MillraceError('REQUEST_TIMED_OUT'))
+
+    expect(bench.calls.slice(0, 2)).to.deep.equal(['abort REQUEST_TIMED_OUT', 'tasks closed'])
+  })
+
+  it('leaves no timer behind', async () => {
+    const bench = new ShutdownBench()
+    await drain(bench.parts, STOP, undefined)
+
+    expect(bench.clock.timers).to.equal(0)
+  })
+
+  it('aborts what is open after a failure, so that readers are not held up, and leaves', async () => {
+    const bench = new ShutdownBench()
+    bench.producer.ongoing = true
+    await release(bench.parts, new MillraceError('STORE_FULL'), STOP)
+
+    expect(bench.producer.calls).to.deep.equal(['abort', 'close'])
+    expect(bench.calls).to.deep.equal(['tasks closed', 'leave', ...LET_GO])
+  })
+
+  it('lets go of everything although the abort fails', async () => {
+    const bench = new ShutdownBench()
+    bench.producer.ongoing = true
+    bench.producer.aborts = new Answers<'done'>(new MillraceError('BROKER_UNREACHABLE'))
+    await release(bench.parts, new MillraceError('STORE_FULL'), STOP)
+
+    expect(bench.calls.slice(-3)).to.deep.equal(LET_GO)
+  })
+
+  it('never leaves for a process that took its place: that would throw the newcomer out', async () => {
+    const bench = new ShutdownBench()
+    await release(bench.parts, new MillraceError('INSTANCE_ID_IN_USE'), STOP)
+
+    expect(bench.calls).to.deep.equal(['tasks closed', ...LET_GO])
+  })
+})
