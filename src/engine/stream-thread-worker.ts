@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs'
 import { parentPort, workerData, type MessagePort } from 'node:worker_threads'
 import { armCrashPoint, CRASH_POINTS } from '../model/crash-point.ts'
 import { assert, unreachable } from '../model/assert.ts'
@@ -8,6 +9,7 @@ import { loadSource } from './application-source.ts'
 import { StreamThread } from './stream-thread.ts'
 import { systemClock } from './system-clock.ts'
 import {
+  logMessage,
   postedError,
   type LogLevel,
   type ThreadCommand,
@@ -71,18 +73,23 @@ function postingLogger(post: (message: ThreadMessage) => void, thread: string): 
   const at =
     (level: LogLevel) =>
     (fields: object, message: string): void =>
-      post({ type: 'log', level, fields: { thread, ...fields }, message })
+      post(logMessage(level, { thread, ...fields }, message))
   return { debug: at('debug'), info: at('info'), warn: at('warn'), error: at('error') }
 }
 
-/** `MILLRACE_TEST_CRASH_AT=<point>[:<nth>]` ends the process as kill −9 would, the nth time the point is passed. For fault tests only. */
+/**
+ * `MILLRACE_TEST_CRASH_AT=<point>[:<nth>]` ends the process as kill −9 would, the nth time the point is passed; with
+ * `MILLRACE_TEST_CRASH_WHEN=<file>` only passes while the file exists count. For fault tests only.
+ */
 function armFromEnvironment(): void {
   const wanted = process.env['MILLRACE_TEST_CRASH_AT']
   if (wanted === undefined) return
   const name = CRASH_POINTS.find(point => wanted === point || wanted.startsWith(`${point}:`))
   assert(name !== undefined, 'MILLRACE_TEST_CRASH_AT names a crash point', { wanted })
   let left = Number(wanted.slice(name.length + 1) || '1')
+  const gate = process.env['MILLRACE_TEST_CRASH_WHEN']
   armCrashPoint(name, () => {
+    if (gate !== undefined && !existsSync(gate)) return
     left -= 1
     if (left === 0) process.kill(process.pid, 'SIGKILL')
   })

@@ -1,5 +1,5 @@
 import type { MillraceErrorCode, Reaction } from '../model/error-table.ts'
-import { MillraceError, type MillraceErrorDetails } from '../model/errors.ts'
+import { MillraceError, reasonOf, type MillraceErrorDetails } from '../model/errors.ts'
 import type { ApplicationSource } from './application-source.ts'
 import type { StoreRestoreProgress } from './changelog-restorer.ts'
 import type { StopOptions } from './thread-shutdown.ts'
@@ -69,4 +69,25 @@ export function receivedError({ code, message, reaction, action, details, stack 
 /** An internal fault is found by the stack of what was thrown first. */
 function causeStack(error: MillraceError): string | undefined {
   return error.details.cause instanceof Error ? error.details.cause.stack : error.stack
+}
+
+/** A line of the log as it can be posted: whatever a step logs, a function or a socket in it must not fail the step. */
+export function logMessage(level: LogLevel, fields: object, message: string): ThreadMessage {
+  const posted = Object.fromEntries(Object.entries(fields).map(([name, value]) => [name, postable(value)]))
+  return { type: 'log', level, fields: posted, message }
+}
+
+function postable(value: unknown): unknown {
+  // An error loses its code on the way, and its cause may hold anything.
+  if (value instanceof Error) {
+    const code = 'code' in value && typeof value.code === 'string' ? { code: value.code } : {}
+    return { type: value.name, ...code, message: reasonOf(value), stack: value.stack }
+  }
+  if (typeof value === 'function' || typeof value === 'symbol') return String(value)
+  if (typeof value !== 'object') return value
+  try {
+    return structuredClone(value)
+  } catch {
+    return '(cannot be logged from a worker)'
+  }
 }

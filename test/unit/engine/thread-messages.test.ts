@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { MillraceError } from '../../../src/model/errors.ts'
-import { postedError, receivedError } from '../../../src/engine/thread-messages.ts'
+import { logMessage, postedError, receivedError } from '../../../src/engine/thread-messages.ts'
 
 /** What arrives on another thread. */
 function afterTheWay(error: MillraceError): MillraceError {
@@ -54,5 +54,24 @@ describe('errors between threads', () => {
     const cause = Object.assign(new Error('no'), { socket: () => {} })
 
     expect(afterTheWay(new MillraceError('CONNECTION_LOST', { cause })).code).to.equal('CONNECTION_LOST')
+  })
+})
+
+describe('log lines between threads', () => {
+  it('arrive with errors readable and everything else that can travel', () => {
+    const err = new MillraceError('CONNECTION_LOST', { cause: Object.assign(new Error('no'), { socket: () => {} }) })
+    const line = structuredClone(logMessage('warn', { err, count: 3, place: { topic: 'in' } }, 'gone'))
+
+    expect(line).to.deep.include({ type: 'log', level: 'warn', message: 'gone' })
+    expect(line).to.have.nested.property('fields.count', 3)
+    expect(line).to.have.nested.property('fields.place.topic', 'in')
+    expect(line).to.have.nested.property('fields.err.code', 'CONNECTION_LOST')
+    expect(line).to.have.nested.property('fields.err.message', err.message)
+  })
+
+  it('arrive whatever a step logs', () => {
+    const fields = { work: () => {}, mark: Symbol('m'), held: { socket: () => {} } }
+
+    expect(() => structuredClone(logMessage('info', fields, 'odd'))).not.to.throw()
   })
 })

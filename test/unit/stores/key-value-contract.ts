@@ -135,6 +135,55 @@ export function describeKeyValueContract(name: string, newStore: NewStore): void
       expect(store.get(key('a'))).to.equal(2)
     })
 
+    it('takes changelog records over without logging them again, and no abort takes them back', () => {
+      const changes: Change[] = []
+      const store = newStore({ value: json(), changelog: changelogInto(changes) })
+      store.restore(key('a'), Buffer.from('1'), 5, NO_HEADERS)
+      store.restore(key('b'), Buffer.from('2'), 6, NO_HEADERS)
+      store.restore(key('b'), null, 7, NO_HEADERS)
+      expect([store.dirty, changes]).to.deep.equal([false, []])
+      store.put(key('a'), 9, 8)
+      expect(store.dirty).to.equal(true)
+      store.abort()
+
+      expect([...store.scan({})].map(([bytes, value, time]) => [bytes.toString(), value, time])).to.deep.equal([
+        ['a', 1, 5],
+      ])
+    })
+
+    it('forgets everything when it is cleared, and can be filled again', () => {
+      const store = newStore({ value: long, maxBytes: 20 })
+      store.put(key('a'), 1, 0)
+      store.put(key('b'), 1, 0)
+      store.endRecord()
+      store.clear()
+      expect([store.entries, store.bytes, store.dirty, textsOf(store)]).to.deep.equal([0, 0, false, []])
+      store.abort()
+      expect(store.get(key('a'))).to.equal(undefined)
+      store.put(key('c'), 2, 0)
+      store.commit()
+
+      expect(textsOf(store)).to.deep.equal(['c'])
+    })
+
+    it('takes back what one transaction did over many records, deletions and new writes of one key', () => {
+      const store = newStore({ value: long })
+      store.put(key('a'), 1, 1)
+      store.commit()
+      for (const value of [2, null, 3, null]) {
+        store.put(key('a'), value, 9)
+        store.put(key('b'), value, 9)
+        store.endRecord()
+      }
+      store.put(key('c'), 4, 9)
+      store.rollbackRecord()
+      store.abort()
+
+      expect(store.get(key('a'))).to.equal(1)
+      expect(store.lastTimestamp).to.equal(1)
+      expect(textsOf(store)).to.deep.equal(['a'])
+    })
+
     it('refuses any use after it was closed', () => {
       const store = newStore({ value: long })
       store.close()
