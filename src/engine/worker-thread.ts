@@ -1,5 +1,5 @@
 import { Worker } from 'node:worker_threads'
-import type { Clock } from '../model/clock.ts'
+import type { Clock, Timer } from '../model/clock.ts'
 import { MillraceError } from '../model/errors.ts'
 import type { Logger } from '../model/logger.ts'
 import { unreachable } from '../model/assert.ts'
@@ -11,6 +11,8 @@ import type { ThreadState } from './thread-state.ts'
 
 /** A thread that does not answer for that long counts as blocked; metrics then go without it. */
 const SNAPSHOT_MS_MAX = 1_000
+/** How long after its deadline a stopping thread may still answer: it keeps the deadline itself, unless a step or a call holds it. */
+const STOP_GRACE_MS = 1_000
 
 /** A stream thread in a worker of its own. */
 export class WorkerThread implements ThreadHandle {
@@ -24,6 +26,8 @@ export class WorkerThread implements ThreadHandle {
   #state: ThreadState = 'created'
   #requests = 0
   #ended = false
+  #stopDeadline: Timer | undefined
+  #givenUp: MillraceError | undefined
 
   constructor(
     start: Omit<ThreadStart, 'turnedAt'>,
@@ -41,7 +45,8 @@ export class WorkerThread implements ThreadHandle {
     )
     this.#worker.on('exit', code =>
       this.#end(
-        new MillraceError('INTERNAL', { what: `Thread ${this.name} exited with ${String(code)} before it ended.` }),
+        this.#givenUp ??
+          new MillraceError('INTERNAL', { what: `Thread ${this.name} exited with ${String(code)} before it ended.` }),
       ),
     )
   }
@@ -51,6 +56,9 @@ export class WorkerThread implements ThreadHandle {
   }
 
   stop(options: StopOptions): void {
+    if (!this.#ended) {
+      this.#stopDeadline ??= this.#clock.after(options.timeoutMs + STOP_GRACE_MS, () => this.#giveUp(options.timeoutMs))
+    }
     this.#send({ type: 'stop', options })
   }
 
@@ -105,9 +113,18 @@ export class WorkerThread implements ThreadHandle {
     }
   }
 
+  /** A step that blocks, or a call that waits for a broker: the process has to end all the same. */
+  #giveUp(timeoutMs: number): void {
+    this.#givenUp = new MillraceError('SHUTDOWN_TIMED_OUT', {
+      what: `Thread ${this.name} did not stop within ${String(timeoutMs)} ms (shutdown.timeout.ms); its transaction is left to the broker, or to the next start, to abort.`,
+    })
+    void this.#worker.terminate()
+  }
+
   #end(error: MillraceError | undefined): void {
     if (this.#ended) return
     this.#ended = true
+    this.#stopDeadline?.cancel()
     this.#state = error === undefined ? 'stopped' : 'failed'
     for (const answer of this.#snapshots.values()) answer(undefined)
     this.#reports.onEnd(error)

@@ -7,7 +7,8 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
 const CLI = fileURLToPath(new URL('../../../src/cli/main.js', import.meta.url))
-const SHIPPED = ['order-totals', 'word-count', 'ledger', 'enriched-orders'].map(name => `config/${name}.yaml`)
+/** All of them run their tests in `unit/config/examples`; these two do it as a user does. */
+const SHIPPED = ['config/order-totals.yaml', 'config/enriched-orders.yaml']
 const PASSWORD = 'sesame#open: "1"'
 
 interface Run {
@@ -82,7 +83,7 @@ describe('commands that need no broker, as processes', function () {
     }
   })
 
-  it('validate, graph and test take every shipped application', async () => {
+  it('validate, graph and test take the shipped applications', async () => {
     for (const file of SHIPPED) {
       const [valid, graph, tests] = await Promise.all([
         millrace('validate', file, '--format', 'json'),
