@@ -6,7 +6,7 @@ import type { Cluster } from '../../../src/kafka/cluster/cluster.ts'
 import type { LocalKafka } from '../../../src/local-kafka/local-kafka.ts'
 import { uniqueName, useBroker, type BrokerKind } from '../../support/broker.ts'
 import { eventually } from '../../support/condition.ts'
-import { addressesOf, adminOf } from '../../support/kafka-client.ts'
+import { adminOf } from '../../support/kafka-client.ts'
 import { readTopicInProcess, type Isolation, type ReadRecord } from '../../support/kafka-reader.ts'
 import { KafkaWriter, type RecordToWrite, type WrittenRecord } from '../../support/kafka-writer.ts'
 import { MillraceProcess, type MillraceProcessOptions, type ProcessExit } from '../../support/millrace-process.ts'
@@ -191,11 +191,6 @@ export function useCaseRoom(kind: BrokerKind = 'tv2'): () => CaseRoom {
     if (room === undefined) throw new Error('useCaseRoom: ask for the room inside a test')
     return room
   }
-}
-
-/** An address on which nobody listens must not be asked twice for its parts. */
-export function portOf(servers: string): number {
-  return addressesOf(servers)[0]?.port ?? 0
 }
 
 /** Numbered values, each under its own key or the given one. */
