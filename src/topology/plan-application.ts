@@ -32,13 +32,14 @@ const CHANGELOG_CONFIGS: Readonly<Record<string, string>> = {
 /**
  * Settles what depends on properties: topic names, changelogs, reset policies.
  *
- * @throws MillraceError `TOPOLOGY_INVALID` with every mistake
+ * @throws MillraceError `TOPOLOGY_INVALID` with every mistake, `STORE_NOT_ALLOWED` for state under at_most_once
  */
 export function planApplication(topology: Topology, properties: PlanProperties): ApplicationPlan {
   if (!(topology instanceof BuiltTopology)) {
     throw new MillraceError('USAGE', { what: 'A topology is what `streams(builder => { … })` returns.' })
   }
   const { graph } = topology
+  checkStores(graph, properties)
   const warnings = checkNames(graph, properties)
   const groups = groupNodes(graph)
   const globalTables = groups.filter(group => group.isGlobal).flatMap(group => globalTablesOf(graph, group))
@@ -52,6 +53,15 @@ export function planApplication(topology: Topology, properties: PlanProperties):
     warnings,
     describe: () => describeGraph(graph),
   }
+}
+
+/** An update that is given up is never repeated under at_most_once: what a store holds would stay wrong for good. */
+function checkStores(graph: Graph, properties: PlanProperties): void {
+  if (properties['processing.guarantee'] !== 'at_most_once' || graph.stores.size === 0) return
+  const names = [...graph.stores.keys()].join(', ')
+  throw new MillraceError('STORE_NOT_ALLOWED', {
+    what: `at_most_once allows no state, and the topology keeps some: ${names}.`,
+  })
 }
 
 /** Numbered names change when a step is inserted, and with them topics and their state. */

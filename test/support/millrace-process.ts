@@ -67,15 +67,15 @@ export class MillraceProcess {
     const file = join(directory, 'app.yaml')
     await writeFile(file, yaml)
     const state = stateDir ?? join(directory, 'state')
-    const child = spawn(
-      process.execPath,
-      ['--enable-source-maps', CLI, 'run', file, '--set', `streams.state.dir=${state}`, ...args],
-      {
-        env: { ...process.env, ...env },
-        stdio: ['ignore', 'pipe', 'pipe'],
-      },
-    )
+    const child = spawnNode([CLI, 'run', file, '--set', `streams.state.dir=${state}`, ...args], env)
     return new MillraceProcess(child, directory, state)
+  }
+
+  /** Starts a program of our own that uses the library, compiled beside the tests; `STATE_DIR` is in its environment. */
+  static async startProgram(program: URL, env: Readonly<Record<string, string>>): Promise<MillraceProcess> {
+    const directory = await mkdtemp(join(tmpdir(), 'millrace-program-'))
+    const state = join(directory, 'state')
+    return new MillraceProcess(spawnNode([fileURLToPath(program)], { ...env, STATE_DIR: state }), directory, state)
   }
 
   get pid(): number {
@@ -153,4 +153,11 @@ export class MillraceProcess {
       watch()
     })
   }
+}
+
+function spawnNode(args: readonly string[], env: Readonly<Record<string, string>>): ChildProcess {
+  return spawn(process.execPath, ['--enable-source-maps', ...args], {
+    env: { ...process.env, ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
 }

@@ -263,6 +263,22 @@ describe('application plan', () => {
       ['b', 'none'],
     ])
   })
+
+  it('refuses state under at_most_once and names it', () => {
+    const topology = streams(builder => {
+      builder.stream('in', text).groupByKey().count({ store: 'per-key' })
+    })
+    const planned = { 'application.id': 'app', 'processing.guarantee': 'at_most_once' } as const
+    const refused = (): unknown => planApplication(topology, planned)
+    expect(refused)
+      .to.throw(MillraceError, /per-key/)
+      .with.property('code', 'STORE_NOT_ALLOWED')
+
+    const stateless = streams(builder => {
+      builder.stream('in', text).to('out')
+    })
+    expect(planApplication(stateless, planned).subtopologies).to.have.lengthOf(1)
+  })
 })
 
 describe('the typed surface', () => {
