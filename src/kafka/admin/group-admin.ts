@@ -1,4 +1,5 @@
 import { TopicPartitionMap, type TopicPartition } from '../../model/topic-partition.ts'
+import type { Deadline } from '../cluster/deadline.ts'
 import type { OffsetAndMetadata } from '../offset-and-metadata.ts'
 import { decodeAssignment } from '../protocol/consumer-protocol.ts'
 import type { ApiName, RequestBodies, ResponseBodies } from '../protocol/messages.generated.ts'
@@ -109,24 +110,41 @@ export function committedOffsets(
   requireStable: boolean,
 ): Promise<TopicPartitionMap<OffsetAndMetadata>> {
   return untilAnswered(context, context.timeoutMs, async deadline => {
-    const nodeId = await context.cluster.coordinator('group', groupId, deadline.remainingMs)
-    const connection = await deadline.bound(
-      `The coordinator of group ${groupId} could not be reached`,
-      context.cluster.connection(nodeId, 'coordinator'),
-    )
-    const topics = topicsOf(partitions)
-    const batched = (connection.apiVersions.best('OffsetFetch') ?? 0) >= BATCHED_OFFSET_FETCH_VERSION
-    const which = batched ? { groups: [{ groupId, topics }] } : { groupId, topics }
-    const timeoutMs = Math.max(1, deadline.remainingMs)
-    const response = await connection.send('OffsetFetch', { ...which, requireStable }, { timeoutMs })
-    const group = batched ? response.groups.find(each => each.groupId === groupId) : response
-    const doing = `read the committed offsets of the group ${groupId}`
-    if (group === undefined || group.errorCode !== 0) {
+    try {
+      return await fetchOffsets(context, { groupId, partitions, requireStable }, deadline)
+    } catch (error) {
+      // Whatever went wrong: a coordinator that ended would be asked for ever.
       context.cluster.forgetCoordinator('group', groupId)
-      throw adminFailure(group?.errorCode ?? -1, { doing })
+      throw error
     }
-    return offsetsOf(group.topics, doing)
   })
+}
+
+interface OffsetQuestion {
+  readonly groupId: string
+  readonly partitions: readonly TopicPartition[] | undefined
+  readonly requireStable: boolean
+}
+
+async function fetchOffsets(
+  { cluster }: AdminContext,
+  { groupId, partitions, requireStable }: OffsetQuestion,
+  deadline: Deadline,
+): Promise<TopicPartitionMap<OffsetAndMetadata>> {
+  const nodeId = await cluster.coordinator('group', groupId, deadline.remainingMs)
+  const connection = await deadline.bound(
+    `The coordinator of group ${groupId} could not be reached`,
+    cluster.connection(nodeId, 'coordinator'),
+  )
+  const topics = topicsOf(partitions)
+  const batched = (connection.apiVersions.best('OffsetFetch') ?? 0) >= BATCHED_OFFSET_FETCH_VERSION
+  const which = batched ? { groups: [{ groupId, topics }] } : { groupId, topics }
+  const timeoutMs = Math.max(1, deadline.remainingMs)
+  const response = await connection.send('OffsetFetch', { ...which, requireStable }, { timeoutMs })
+  const group = batched ? response.groups.find(each => each.groupId === groupId) : response
+  const doing = `read the committed offsets of the group ${groupId}`
+  if (group === undefined || group.errorCode !== 0) throw adminFailure(group?.errorCode ?? -1, { doing })
+  return offsetsOf(group.topics, doing)
 }
 
 function topicsOf(
