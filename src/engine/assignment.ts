@@ -31,6 +31,7 @@ export interface AssignmentData {
   readonly lost: readonly (readonly [topic: string, partition: number])[]
 }
 
+/** User data as bytes: JSON, so that a reader can ignore fields of a later version. */
 export function encodeUserData(data: SubscriptionData | AssignmentData): Buffer {
   return Buffer.from(JSON.stringify(data))
 }
@@ -64,6 +65,7 @@ function jsonOf(bytes: Buffer): unknown {
   }
 }
 
+/** What a member's JoinGroup carries beside its topics. */
 export function subscriptionData(processId: string, join: number): Buffer {
   return encodeUserData({ version: USER_DATA_VERSION, processId, join })
 }

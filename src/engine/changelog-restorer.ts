@@ -33,6 +33,7 @@ interface Bounds {
   readonly ends: TopicPartitionMap<number>
 }
 
+/** What a restore reads with, and who is told of its progress. */
 export interface RestorerOptions {
   readonly admin: Pick<Admin, 'listOffsets'>
   readonly fetcher: Pick<Fetcher, 'add' | 'remove' | 'seek' | 'take'>

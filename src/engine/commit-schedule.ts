@@ -1,5 +1,6 @@
 import type { CommitReason } from './commit-strategy.ts'
 
+/** The bounds of one transaction. */
 export interface CommitScheduleOptions {
   readonly intervalMs: number
   /** Age at which a transaction is committed whatever the interval: half of its timeout, so that the broker never does it for us. */

@@ -24,6 +24,7 @@ const OUTAGES: ReadonlySet<MillraceErrorCode> = new Set<MillraceErrorCode>([
   'MEMBERSHIP_LOST',
 ])
 
+/** The ways back that a thread has. */
 export interface FailureRecoveryOptions {
   readonly clock: Clock
   readonly logger: Logger

@@ -8,6 +8,7 @@ import type { ActiveTask, TaskInput } from './active-task.ts'
 import type { ChangelogRestorer } from './changelog-restorer.ts'
 import type { TaskRegistry } from './task-registry.ts'
 
+/** What answering a failed input takes, all of one stream thread. */
 export interface InputFailuresOptions {
   readonly admin: Pick<Admin, 'listOffsets'>
   readonly fetcher: Pick<Fetcher, 'takeFailure' | 'seek'>

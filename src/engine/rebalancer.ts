@@ -13,6 +13,7 @@ import { decodeAssignmentData, subscriptionData, type PartitionCounts } from './
 import type { AssignmentClaims } from './assignment-claims.ts'
 import type { TaskRegistry } from './task-registry.ts'
 
+/** What a rebalance works on, all of one stream thread. */
 export interface RebalancerOptions {
   readonly member: Pick<GroupMember, 'join' | 'joinOutstanding' | 'nextEvent'>
   readonly registry: TaskRegistry

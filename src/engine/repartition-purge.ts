@@ -4,6 +4,7 @@ import { TopicPartitionMap } from '../model/topic-partition.ts'
 import type { Admin } from '../kafka/admin/admin.ts'
 import type { ActiveTask } from './active-task.ts'
 
+/** Where records are deleted, and how often. */
 export interface RepartitionPurgeOptions {
   readonly admin: Pick<Admin, 'deleteRecords'>
   readonly logger: Logger

@@ -31,6 +31,7 @@ export interface CommitInfo {
   readonly records: number
 }
 
+/** The application to run and the outside world it runs in. */
 export interface StreamsInstanceOptions {
   readonly source: ApplicationSource
   readonly clock: Clock

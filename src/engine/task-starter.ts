@@ -15,6 +15,7 @@ import { readProgress } from './commit-offsets.ts'
 const BACKOFF_MS_MIN = 100
 const BACKOFF_MS_MAX = 5_000
 
+/** What starting a task takes, all of one stream thread. */
 export interface TaskStarterOptions {
   readonly offsets: Pick<GroupOffsets, 'fetch'>
   readonly admin: Pick<Admin, 'listOffsets'>

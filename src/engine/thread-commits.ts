@@ -8,6 +8,7 @@ import type { CommitReason, CommitStrategy } from './commit-strategy.ts'
 import type { RepartitionPurge } from './repartition-purge.ts'
 import type { ThreadMetrics } from './thread-metrics.ts'
 
+/** What a commit decides by, works on and tells. */
 export interface ThreadCommitsOptions {
   readonly clock: Clock
   readonly strategy: CommitStrategy

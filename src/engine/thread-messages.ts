@@ -24,6 +24,7 @@ export type ThreadCommand =
   | { readonly type: 'pause'; readonly paused: boolean }
   | { readonly type: 'snapshot'; readonly request: number }
 
+/** The methods of `Logger` that a worker may call from afar. */
 export type LogLevel = 'debug' | 'info' | 'warn' | 'error'
 
 /** What a worker says to the main thread. */
@@ -46,6 +47,7 @@ export interface PostedError {
   readonly stack: string | undefined
 }
 
+/** An error as the main thread can build it again. */
 export function postedError(error: MillraceError): PostedError {
   const { cause: _cause, what: _what, ...details } = error.details
   return {

@@ -12,6 +12,7 @@ export interface StopOptions {
   readonly timeoutMs: number
 }
 
+/** What has to be brought to an end, all of one stream thread. */
 export interface ShutdownParts {
   readonly clients: {
     readonly producer: Pick<ThreadClients['producer'], 'transaction' | 'abortTransaction' | 'close'>

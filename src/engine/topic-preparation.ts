@@ -35,6 +35,7 @@ export interface PreparedTopics {
   readonly maxMessageBytes: ReadonlyMap<string, number>
 }
 
+/** With what topics are looked up, created and checked. */
 export interface TopicPreparationOptions {
   readonly cluster: Pick<Cluster, 'topics' | 'refresh'>
   readonly admin: Pick<Admin, 'createTopics' | 'describeTopicConfigs'>
