@@ -1,7 +1,8 @@
 import type { EngineConfig } from '../config/engine-config.ts'
+import { buildCluster } from '../engine/cluster-client.ts'
 import { systemClock } from '../engine/system-clock.ts'
 import { Admin } from '../kafka/admin/admin.ts'
-import { Cluster } from '../kafka/cluster/cluster.ts'
+import type { Cluster } from '../kafka/cluster/cluster.ts'
 import { SILENT_LOGGER } from '../model/logger.ts'
 
 /** A connection to the cluster of an application, as an administrator. */
@@ -16,13 +17,10 @@ export interface ClusterAccess {
  * @throws MillraceError `BROKER_UNREACHABLE`, `AUTHENTICATION_FAILED`, `BROKER_TOO_OLD`, and what the work throws
  */
 export async function withCluster<T>(config: EngineConfig, work: (access: ClusterAccess) => Promise<T>): Promise<T> {
-  const cluster = new Cluster({
-    bootstrapServers: config.bootstrapServers,
-    clientId: `${config.clientId}-admin`,
-    security: config.security,
+  const cluster = buildCluster(config, `${config.clientId}-admin`, {
     clock: systemClock,
+    random: Math.random,
     logger: SILENT_LOGGER,
-    requestTimeoutMs: config.requestTimeoutMs,
   })
   try {
     await cluster.connect(config.startupTimeoutMs)

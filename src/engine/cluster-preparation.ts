@@ -3,10 +3,12 @@ import { MillraceError } from '../model/errors.ts'
 import type { Logger } from '../model/logger.ts'
 import type { EngineConfig } from '../config/engine-config.ts'
 import { Admin } from '../kafka/admin/admin.ts'
-import { Cluster } from '../kafka/cluster/cluster.ts'
+import type { Cluster } from '../kafka/cluster/cluster.ts'
 import type { ApplicationPlan } from '../topology/plan.ts'
+import { buildCluster } from './cluster-client.ts'
 import { prepareTopics, type PreparedTopics, type TopicPreparationOptions } from './topic-preparation.ts'
 
+/** The application a cluster is prepared for, and the outside world it takes. */
 export interface ClusterPreparationOptions {
   readonly config: EngineConfig
   readonly plan: ApplicationPlan
@@ -25,19 +27,8 @@ export async function prepareCluster(
   options: ClusterPreparationOptions,
   signal?: AbortSignal,
 ): Promise<PreparedTopics> {
-  const { config, logger, clock, random } = options
-  const cluster = new Cluster({
-    bootstrapServers: config.bootstrapServers,
-    clientId: `${config.clientId}-start`,
-    security: config.security,
-    clock,
-    random,
-    logger,
-    requestTimeoutMs: config.requestTimeoutMs,
-    connectTimeoutMs: config.connectTimeoutMs,
-    retryBackoffMs: config.retryBackoffMs,
-    metadataMaxAgeMs: config.metadataMaxAgeMs,
-  })
+  const { config, clock } = options
+  const cluster = buildCluster(config, `${config.clientId}-start`, options)
   const close = (): void => void cluster.close()
   signal?.addEventListener('abort', close)
   try {

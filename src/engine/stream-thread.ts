@@ -38,6 +38,7 @@ export interface ThreadListeners {
   readonly onRestore: (progress: StoreRestoreProgress) => void
 }
 
+/** What a thread is started with. */
 export interface StreamThreadOptions {
   readonly name: string
   readonly config: EngineConfig
@@ -54,8 +55,6 @@ export interface StreamThreadOptions {
 const TRANSACTION_BYTES_MAX = 67_108_864
 /** Idle turns look around this often even if nothing wakes them. */
 const IDLE_MS_MAX = 500
-/** Heartbeat answers of a group that still counts us in: all well, and a rebalance under way. */
-const STILL_MEMBER: ReadonlySet<number> = new Set([0, 27])
 /** How long after its transaction's timeout a vanished owner may still hold up stable offsets: the broker's reaper (10 s by default) and some air. */
 const REAPER_MS = 60_000
 
@@ -96,8 +95,7 @@ export class StreamThread {
       onUndelivered: records => this.metrics.dropped('undelivered', records),
       assign: async round => assignRound(plan, await this.#partitionCounts(), round),
     })
-    const { producer, fetcher, member, offsets, admin } = this.clients
-    producer.setAskGroup(async () => (STILL_MEMBER.has(await member.heartbeatNow()) ? 'ours' : 'replaced'))
+    const { producer, fetcher, offsets, admin } = this.clients
     this.#collector = new ProducerCollector(producer, topics)
     this.#registry = new TaskRegistry(plan, place => this.#createTask(place))
     this.#schedule = new CommitSchedule(

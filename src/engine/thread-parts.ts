@@ -2,11 +2,13 @@ import type { Clock, Random } from '../model/clock.ts'
 import type { Logger } from '../model/logger.ts'
 import type { EngineConfig } from '../config/engine-config.ts'
 import { Admin } from '../kafka/admin/admin.ts'
-import { Cluster } from '../kafka/cluster/cluster.ts'
+import type { Cluster } from '../kafka/cluster/cluster.ts'
 import { Fetcher } from '../kafka/fetcher/fetcher.ts'
 import { GroupMember, type AssignmentRound, type GroupAssignment } from '../kafka/group/group-member.ts'
 import { GroupOffsets } from '../kafka/group/group-offsets.ts'
 import { Producer } from '../kafka/producer/producer.ts'
+import { ERROR_CODE } from '../kafka/protocol/error-codes.ts'
+import { buildCluster } from './cluster-client.ts'
 
 /** Who a thread is to Kafka; both ids are made of the same name, so that they live and die together. */
 export interface ThreadIdentity {
@@ -28,6 +30,7 @@ export interface ThreadClients {
   readonly offsets: GroupOffsets
 }
 
+/** What a thread's clients are made from. */
 export interface ClientOptions {
   readonly config: EngineConfig
   readonly identity: ThreadIdentity
@@ -40,33 +43,24 @@ export interface ClientOptions {
   readonly assign: (round: AssignmentRound) => Promise<ReadonlyMap<string, GroupAssignment>>
 }
 
+/** Heartbeat answers of a group that still counts us in: all well, and a rebalance under way. */
+const STILL_MEMBER: ReadonlySet<number> = new Set<number>([ERROR_CODE.NONE, ERROR_CODE.REBALANCE_IN_PROGRESS])
+
 /** Builds the clients of a thread; nothing is connected yet. */
 export function buildClients(options: ClientOptions): ThreadClients {
-  const { config, clock } = options
-  const cluster = buildCluster(options)
+  const { config, identity, clock } = options
+  const cluster = buildCluster(config, identity.clientId, options)
+  const producer = buildProducer(cluster, options)
+  const member = buildMember(cluster, options)
+  producer.setAskGroup(async () => (STILL_MEMBER.has(await member.heartbeatNow()) ? 'ours' : 'replaced'))
   return {
     cluster,
     admin: new Admin(cluster, { clock }),
-    producer: buildProducer(cluster, options),
+    producer,
     fetcher: buildFetcher(cluster, options),
-    member: buildMember(cluster, options),
+    member,
     offsets: new GroupOffsets(cluster, config.applicationId, clock),
   }
-}
-
-function buildCluster({ config, identity, clock, random, logger }: ClientOptions): Cluster {
-  return new Cluster({
-    bootstrapServers: config.bootstrapServers,
-    clientId: identity.clientId,
-    security: config.security,
-    clock,
-    random,
-    logger,
-    requestTimeoutMs: config.requestTimeoutMs,
-    connectTimeoutMs: config.connectTimeoutMs,
-    retryBackoffMs: config.retryBackoffMs,
-    metadataMaxAgeMs: config.metadataMaxAgeMs,
-  })
 }
 
 function buildProducer(cluster: Cluster, { config, identity, clock, logger, onUndelivered }: ClientOptions): Producer {

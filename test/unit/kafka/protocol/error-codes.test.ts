@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { KAFKA_ERRORS, kafkaErrorName } from '../../../../src/kafka/protocol/error-codes.ts'
+import { ERROR_CODE, KAFKA_ERRORS, kafkaErrorName } from '../../../../src/kafka/protocol/error-codes.ts'
 
 describe('error codes', () => {
   it('are known without a gap from -1 to 136, each with a name of its own', () => {
@@ -8,6 +8,10 @@ describe('error codes', () => {
 
     expect(names.size).to.equal(138)
     expect(names).not.to.include('missing')
+  })
+
+  it('that the clients decide by stand under the names of the table', () => {
+    for (const [name, code] of Object.entries(ERROR_CODE)) expect(KAFKA_ERRORS[code]?.name).to.equal(name)
   })
 
   it('have a name even when a later Kafka added them', () => {
