@@ -4,7 +4,7 @@ import { Backoff } from '../cluster/backoff.ts'
 import type { Cluster } from '../cluster/cluster.ts'
 import { Deadline } from '../cluster/deadline.ts'
 import { reactionTo } from '../error-reactions.ts'
-import { kafkaErrorName } from '../protocol/error-codes.ts'
+import { ERROR_CODE, kafkaErrorName } from '../protocol/error-codes.ts'
 
 /** What the admin calls share. */
 export interface AdminContext {
@@ -19,17 +19,11 @@ const BACKOFF_MAX_MS = 500
 /** A slot for chance that an administrator's few calls do not need. */
 const NO_SPREAD = (): number => 0.5
 
-const UNKNOWN_TOPIC_OR_PARTITION = 3
-const TOPIC_AUTHORIZATION_FAILED = 29
-const GROUP_AUTHORIZATION_FAILED = 30
-const CLUSTER_AUTHORIZATION_FAILED = 31
-const NOT_CONTROLLER = 41
-const TRANSACTIONAL_ID_AUTHORIZATION_FAILED = 53
 const AUTHORIZATION_FAILURES: ReadonlySet<number> = new Set([
-  TOPIC_AUTHORIZATION_FAILED,
-  GROUP_AUTHORIZATION_FAILED,
-  CLUSTER_AUTHORIZATION_FAILED,
-  TRANSACTIONAL_ID_AUTHORIZATION_FAILED,
+  ERROR_CODE.TOPIC_AUTHORIZATION_FAILED,
+  ERROR_CODE.GROUP_AUTHORIZATION_FAILED,
+  ERROR_CODE.CLUSTER_AUTHORIZATION_FAILED,
+  ERROR_CODE.TRANSACTIONAL_ID_AUTHORIZATION_FAILED,
 ])
 
 /** Delays between the attempts of a call. */
@@ -77,9 +71,9 @@ export function adminFailure(kafkaCode: number, subject: AdminSubject, text: str
   const name = kafkaErrorName(kafkaCode)
   const what = `Cannot ${doing}: ${text === null || text === '' ? name : `${name}: ${text}`}`
   if (AUTHORIZATION_FAILURES.has(kafkaCode)) return new MillraceError('NOT_AUTHORIZED', { ...place, kafkaCode, what })
-  if (kafkaCode === UNKNOWN_TOPIC_OR_PARTITION) {
+  if (kafkaCode === ERROR_CODE.UNKNOWN_TOPIC_OR_PARTITION) {
     return new MillraceError('TOPIC_MISSING', { ...place, kafkaCode, what })
   }
-  const passes = kafkaCode === NOT_CONTROLLER || reactionTo(kafkaCode, 'metadata') === 'retry'
+  const passes = kafkaCode === ERROR_CODE.NOT_CONTROLLER || reactionTo(kafkaCode, 'metadata') === 'retry'
   return new MillraceError('KAFKA_ERROR', { ...place, kafkaCode, what, reaction: passes ? 'retry' : 'stop' })
 }

@@ -1,6 +1,7 @@
 import { MillraceError } from '../../model/errors.ts'
 import type { Connection } from '../connection/connection.ts'
 import type { ResponseBodies } from '../protocol/messages.generated.ts'
+import { ERROR_CODE } from '../protocol/error-codes.ts'
 import { adminFailure, untilAnswered, type AdminContext } from './admin-call.ts'
 
 /** Whose configuration. */
@@ -20,7 +21,6 @@ export interface ConfigChanges {
 const RESOURCE_TYPES: Readonly<Record<ConfigResource['type'], number>> = { topic: 2, broker: 4 }
 const OPERATION_SET = 0
 const OPERATION_DELETE = 1
-const UNKNOWN_TOPIC_OR_PARTITION = 3
 
 /** A broker may not know yet a topic that another one just created; longer than this it is missing. */
 const PROPAGATION_MS = 1_000
@@ -45,7 +45,7 @@ export async function describeTopicConfigs(
       const subject = { topic: resourceName, doing: 'read the configuration' }
       const failure = adminFailure(errorCode, subject, errorMessage)
       const early = context.clock.nowMs() - startedAtMs < PROPAGATION_MS
-      if (errorCode !== UNKNOWN_TOPIC_OR_PARTITION || !early) throw failure
+      if (errorCode !== ERROR_CODE.UNKNOWN_TOPIC_OR_PARTITION || !early) throw failure
       throw new MillraceError('TOPIC_MISSING', { ...failure.details, reaction: 'retry' })
     }
     return found

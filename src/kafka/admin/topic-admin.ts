@@ -2,6 +2,7 @@ import { sleep } from '../../model/clock.ts'
 import { MillraceError } from '../../model/errors.ts'
 import { Deadline } from '../cluster/deadline.ts'
 import type { TopicInfo } from '../cluster/topic-info.ts'
+import { ERROR_CODE } from '../protocol/error-codes.ts'
 import { adminBackoff, adminFailure, untilAnswered, type AdminContext } from './admin-call.ts'
 
 /** A topic to create. */
@@ -19,9 +20,6 @@ export interface ListedTopic {
   readonly internal: boolean
   readonly partitions: number
 }
-
-const TOPIC_ALREADY_EXISTS = 36
-const UNKNOWN_TOPIC_OR_PARTITION = 3
 
 /** As `Admin.createTopics`. */
 export async function createTopics(
@@ -44,7 +42,7 @@ export async function createTopics(
     const response = await connection.send('CreateTopics', body, { timeoutMs: remainingMs })
     let failure: MillraceError | undefined
     for (const { name, errorCode, errorMessage } of response.topics) {
-      const done = errorCode === 0 || (errorCode === TOPIC_ALREADY_EXISTS && tolerated)
+      const done = errorCode === 0 || (errorCode === ERROR_CODE.TOPIC_ALREADY_EXISTS && tolerated)
       if (done) open.delete(name)
       else failure = adminFailure(errorCode, { doing: `create the topic ${name}` }, errorMessage)
     }
@@ -114,7 +112,7 @@ export async function deleteTopics(context: AdminContext, names: readonly string
     let failure: MillraceError | undefined
     for (const { name, errorCode, errorMessage } of response.responses) {
       if (name === null) continue
-      const done = errorCode === 0 || errorCode === UNKNOWN_TOPIC_OR_PARTITION
+      const done = errorCode === 0 || errorCode === ERROR_CODE.UNKNOWN_TOPIC_OR_PARTITION
       if (done) open.delete(name)
       else failure = adminFailure(errorCode, { doing: `delete the topic ${name}` }, errorMessage)
     }

@@ -1,4 +1,5 @@
 import type { TopicPartition, TopicPartitionMap } from '../../model/topic-partition.ts'
+import { ERROR_CODE } from '../protocol/error-codes.ts'
 import { adminFailure, untilAnswered, type AdminContext } from './admin-call.ts'
 import { askLeaders } from './leader-calls.ts'
 import { groupByTopic } from './partition-grouping.ts'
@@ -44,7 +45,6 @@ export interface ProducerDescription {
   readonly transactionStartOffset: number
 }
 
-const TRANSACTIONAL_ID_NOT_FOUND = 105
 const DURATION_FILTER_VERSION = 1
 /** A transaction that is only begun to fence others needs no time. */
 const FENCING_TIMEOUT_MS = 1
@@ -101,7 +101,7 @@ function describeTransaction(context: AdminContext, id: string): Promise<Transac
       },
     )
     const state = response.transactionStates.find(({ transactionalId }) => transactionalId === id)
-    if (state?.errorCode === TRANSACTIONAL_ID_NOT_FOUND) return undefined
+    if (state?.errorCode === ERROR_CODE.TRANSACTIONAL_ID_NOT_FOUND) return undefined
     if (state === undefined || state.errorCode !== 0) {
       throw adminFailure(state?.errorCode ?? -1, { doing: `describe the transaction of ${id}` })
     }

@@ -2,6 +2,7 @@ import { sleep, type Clock, type Random } from '../../model/clock.ts'
 import { asMillraceError, MillraceError } from '../../model/errors.ts'
 import type { Connection } from '../connection/connection.ts'
 import type { ApiName, RequestBodies, ResponseBodies } from '../protocol/messages.generated.ts'
+import { ERROR_CODE } from '../protocol/error-codes.ts'
 import type { ConnectionPurpose } from './broker-pool.ts'
 import { coordinatorBackoff, type CoordinatorDirectory, type CoordinatorKind } from './coordinator-directory.ts'
 import { Deadline } from './deadline.ts'
@@ -36,10 +37,6 @@ interface Coordinated {
   readonly id: string
 }
 
-const COORDINATOR_LOAD_IN_PROGRESS = 14
-const COORDINATOR_NOT_AVAILABLE = 15
-const NOT_COORDINATOR = 16
-
 /** Calls that follow a coordinator from broker to broker. */
 export class CoordinatorCalls {
   readonly #ports: CoordinatorCallPorts
@@ -72,9 +69,9 @@ export class CoordinatorCalls {
         if (last || !options.retryLost || !isLost(answer)) throw answer
       } else {
         const codes = options.errorCodesOf(answer)
-        const moved = codes.includes(NOT_COORDINATOR) || codes.includes(COORDINATOR_NOT_AVAILABLE)
+        const moved = codes.includes(ERROR_CODE.NOT_COORDINATOR) || codes.includes(ERROR_CODE.COORDINATOR_NOT_AVAILABLE)
         if (moved) coordinators.forget(kind, id)
-        if (last || (!moved && !codes.includes(COORDINATOR_LOAD_IN_PROGRESS))) return answer
+        if (last || (!moved && !codes.includes(ERROR_CODE.COORDINATOR_LOAD_IN_PROGRESS))) return answer
       }
       await sleep(clock, delayMs)
     }

@@ -1,7 +1,7 @@
 import { sleep, type Clock, type Random } from '../../model/clock.ts'
 import { MillraceError } from '../../model/errors.ts'
 import type { Connection } from '../connection/connection.ts'
-import { kafkaErrorName } from '../protocol/error-codes.ts'
+import { ERROR_CODE, kafkaErrorName } from '../protocol/error-codes.ts'
 import { Backoff } from './backoff.ts'
 import type { Deadline } from './deadline.ts'
 
@@ -19,9 +19,10 @@ const KEY_TYPES: Readonly<Record<CoordinatorKind, number>> = { group: 0, transac
 
 /** From 4 on one request asks for several coordinators (KIP-699). */
 const BATCHED_VERSION = 4
-const COORDINATOR_LOAD_IN_PROGRESS = 14
-const COORDINATOR_NOT_AVAILABLE = 15
-const AUTHORIZATION_FAILURES: ReadonlySet<number> = new Set([30, 53])
+const AUTHORIZATION_FAILURES: ReadonlySet<number> = new Set<number>([
+  ERROR_CODE.GROUP_AUTHORIZATION_FAILED,
+  ERROR_CODE.TRANSACTIONAL_ID_AUTHORIZATION_FAILED,
+])
 
 /** Delays between look-ups and between calls to a coordinator that moves: it is often back within milliseconds. */
 const COORDINATOR_BACKOFF_MS = 1
@@ -127,7 +128,8 @@ function failureOf(kafkaCode: number, kind: CoordinatorKind, id: string): Millra
       action: kind === 'group' ? `Grant Read on the ${resource}.` : `Grant Write on the ${resource}.`,
     })
   }
-  const passes = kafkaCode === COORDINATOR_LOAD_IN_PROGRESS || kafkaCode === COORDINATOR_NOT_AVAILABLE
+  const passes =
+    kafkaCode === ERROR_CODE.COORDINATOR_LOAD_IN_PROGRESS || kafkaCode === ERROR_CODE.COORDINATOR_NOT_AVAILABLE
   return new MillraceError('KAFKA_ERROR', {
     kafkaCode,
     what: `The coordinator of the ${resource} was not found: ${kafkaErrorName(kafkaCode)}.`,

@@ -2,15 +2,11 @@ import type { Clock } from '../../model/clock.ts'
 import { MillraceError } from '../../model/errors.ts'
 import type { TopicPartition } from '../../model/topic-partition.ts'
 import type { Address } from '../connection/address.ts'
-import { kafkaErrorName } from '../protocol/error-codes.ts'
+import { ERROR_CODE, kafkaErrorName } from '../protocol/error-codes.ts'
 import type { ResponseBodies } from '../protocol/messages.generated.ts'
 import type { PartitionInfo, PartitionLeader, TopicInfo } from './topic-info.ts'
 
 type TopicMetadata = ResponseBodies['Metadata']['topics'][number]
-
-const UNKNOWN_TOPIC_OR_PARTITION = 3
-const INVALID_TOPIC_EXCEPTION = 17
-const TOPIC_AUTHORIZATION_FAILED = 29
 
 interface Entry {
   readonly topic: TopicInfo
@@ -71,7 +67,7 @@ export class MetadataCache {
   checkDescribed(name: string): void {
     const kafkaCode = this.#refused.get(name)
     if (kafkaCode === undefined) return
-    if (kafkaCode === TOPIC_AUTHORIZATION_FAILED) {
+    if (kafkaCode === ERROR_CODE.TOPIC_AUTHORIZATION_FAILED) {
       throw new MillraceError('NOT_AUTHORIZED', {
         kafkaCode,
         what: `The principal may not describe the topic ${name}.`,
@@ -102,7 +98,7 @@ export class MetadataCache {
     const { name, errorCode } = answer
     if (name === null) return
     this.#refused.delete(name)
-    if (errorCode === UNKNOWN_TOPIC_OR_PARTITION || errorCode === INVALID_TOPIC_EXCEPTION) {
+    if (errorCode === ERROR_CODE.UNKNOWN_TOPIC_OR_PARTITION || errorCode === ERROR_CODE.INVALID_TOPIC_EXCEPTION) {
       this.#topics.delete(name)
       return
     }

@@ -1,6 +1,6 @@
 import { MillraceError, reasonOf } from '../../model/errors.ts'
 import { runSaslExchange, type SaslCredentials } from '../kafkajs-internals.ts'
-import { kafkaErrorName } from '../protocol/error-codes.ts'
+import { ERROR_CODE, kafkaErrorName } from '../protocol/error-codes.ts'
 import type { ApiName, RequestBodies, ResponseBodies } from '../protocol/messages.generated.ts'
 import { formatAddress, type Address } from './address.ts'
 
@@ -9,8 +9,6 @@ export type AuthenticationSend = <A extends 'SaslHandshake' | 'SaslAuthenticate'
   api: A & ApiName,
   body: RequestBodies[A],
 ) => Promise<ResponseBodies[A]>
-
-const UNSUPPORTED_SASL_MECHANISM = 33
 
 /**
  * Authenticates a connection, at first or again (KIP-368).
@@ -25,7 +23,7 @@ export async function authenticate(
 ): Promise<number> {
   const { mechanism, username } = credentials
   const handshake = await send('SaslHandshake', { mechanism })
-  if (handshake.errorCode === UNSUPPORTED_SASL_MECHANISM) {
+  if (handshake.errorCode === ERROR_CODE.UNSUPPORTED_SASL_MECHANISM) {
     throw new MillraceError('AUTHENTICATION_FAILED', {
       kafkaCode: handshake.errorCode,
       what: `The broker ${formatAddress(address)} does not offer ${mechanism} (user ${username}); it offers: ${handshake.mechanisms.join(', ')}.`,

@@ -1,12 +1,11 @@
 import { MillraceError } from '../../model/errors.ts'
 import { decodeResponseBody, encodeRequestBody } from '../protocol/api.ts'
-import { kafkaErrorName } from '../protocol/error-codes.ts'
+import { ERROR_CODE, kafkaErrorName } from '../protocol/error-codes.ts'
 import { BrokerVersions } from './broker-versions.ts'
 import { CLIENT_SOFTWARE } from './client-software.ts'
 
 /** From 4 on the broker lists features whose lowest level is 0 too. */
 const VERSION_WANTED = 4
-const UNSUPPORTED_VERSION = 35
 
 /**
  * Asks the broker what it understands. A broker that does not know our version of the question answers in version 0
@@ -20,7 +19,7 @@ export async function negotiateVersions(
 ): Promise<BrokerVersions> {
   let version = VERSION_WANTED
   let bytes = await ask(version, encodeRequestBody('ApiVersions', version, CLIENT_SOFTWARE))
-  if (errorCodeOf(bytes) === UNSUPPORTED_VERSION) {
+  if (errorCodeOf(bytes) === ERROR_CODE.UNSUPPORTED_VERSION) {
     version = versionOffered(bytes)
     bytes = await ask(version, encodeRequestBody('ApiVersions', version, CLIENT_SOFTWARE))
   }

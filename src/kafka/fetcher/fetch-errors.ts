@@ -1,6 +1,6 @@
 import type { MillraceErrorCode } from '../../model/error-table.ts'
 import { asMillraceError, MillraceError } from '../../model/errors.ts'
-import { kafkaErrorName } from '../protocol/error-codes.ts'
+import { ERROR_CODE, kafkaErrorName } from '../protocol/error-codes.ts'
 import type { FetchHost } from './fetch-host.ts'
 import type { FetchPartition } from './fetch-partition.ts'
 import { fetchReactionTo } from './fetch-reactions.ts'
@@ -41,7 +41,7 @@ export function handleCode(host: FetchHost, partition: FetchPartition, code: num
       )
     case 'recheckTopic': {
       // 3 speaks of the name, 100 and 103 of the id: the name may exist again with another id.
-      const error = code === 3 ? 'TOPIC_MISSING' : 'TOPIC_RECREATED'
+      const error = code === ERROR_CODE.UNKNOWN_TOPIC_OR_PARTITION ? 'TOPIC_MISSING' : 'TOPIC_RECREATED'
       return host.lost(partition, new MillraceError(error, details), true)
     }
     case 'retryBounded': {
@@ -56,7 +56,13 @@ export function handleCode(host: FetchHost, partition: FetchPartition, code: num
 /** The failure of a position that the log does not have. */
 export function outOfRange({ offset, topicPartition }: FetchPartition, what: string): MillraceError {
   const { topic, partition } = topicPartition
-  return new MillraceError('OFFSET_OUT_OF_RANGE', { topic, partition, offset, what, kafkaCode: 1 })
+  return new MillraceError('OFFSET_OUT_OF_RANGE', {
+    topic,
+    partition,
+    offset,
+    what,
+    kafkaCode: ERROR_CODE.OFFSET_OUT_OF_RANGE,
+  })
 }
 
 function whatIsKnown({ offset, watermarks }: FetchPartition): string {

@@ -1,3 +1,5 @@
+import { ERROR_CODE } from '../protocol/error-codes.ts'
+
 /**
  * What the fetcher does about a partition's error code. `relocate`: find the leader again and go on, without end,
  * because brokers come back; `recheckTopic`: the same, but for a bounded time, after which the topic counts as gone;
@@ -7,22 +9,22 @@ export type FetchReaction = 'none' | 'relocate' | 'recheckTopic' | 'outOfRange' 
 
 /** By Kafka's error code (class `Errors`); reliability of each row: KIP-320, KIP-516 and the consumer's `FetchCollector`. */
 const REACTIONS: ReadonlyMap<number, FetchReaction> = new Map<number, FetchReaction>([
-  [0, 'none'],
-  [1, 'outOfRange'], // OFFSET_OUT_OF_RANGE
-  [3, 'recheckTopic'], // UNKNOWN_TOPIC_OR_PARTITION
-  [5, 'relocate'], // LEADER_NOT_AVAILABLE
-  [6, 'relocate'], // NOT_LEADER_OR_FOLLOWER
-  [7, 'relocate'], // REQUEST_TIMED_OUT
-  [8, 'relocate'], // BROKER_NOT_AVAILABLE
-  [9, 'relocate'], // REPLICA_NOT_AVAILABLE
-  [13, 'relocate'], // NETWORK_EXCEPTION
-  [29, 'notAuthorized'], // TOPIC_AUTHORIZATION_FAILED
-  [56, 'relocate'], // KAFKA_STORAGE_ERROR
-  [74, 'relocate'], // FENCED_LEADER_EPOCH
-  [75, 'relocate'], // UNKNOWN_LEADER_EPOCH
-  [78, 'relocate'], // OFFSET_NOT_AVAILABLE
-  [100, 'recheckTopic'], // UNKNOWN_TOPIC_ID
-  [103, 'recheckTopic'], // INCONSISTENT_TOPIC_ID
+  [ERROR_CODE.NONE, 'none'],
+  [ERROR_CODE.OFFSET_OUT_OF_RANGE, 'outOfRange'],
+  [ERROR_CODE.UNKNOWN_TOPIC_OR_PARTITION, 'recheckTopic'],
+  [ERROR_CODE.LEADER_NOT_AVAILABLE, 'relocate'],
+  [ERROR_CODE.NOT_LEADER_OR_FOLLOWER, 'relocate'],
+  [ERROR_CODE.REQUEST_TIMED_OUT, 'relocate'],
+  [ERROR_CODE.BROKER_NOT_AVAILABLE, 'relocate'],
+  [ERROR_CODE.REPLICA_NOT_AVAILABLE, 'relocate'],
+  [ERROR_CODE.NETWORK_EXCEPTION, 'relocate'],
+  [ERROR_CODE.TOPIC_AUTHORIZATION_FAILED, 'notAuthorized'],
+  [ERROR_CODE.KAFKA_STORAGE_ERROR, 'relocate'],
+  [ERROR_CODE.FENCED_LEADER_EPOCH, 'relocate'],
+  [ERROR_CODE.UNKNOWN_LEADER_EPOCH, 'relocate'],
+  [ERROR_CODE.OFFSET_NOT_AVAILABLE, 'relocate'],
+  [ERROR_CODE.UNKNOWN_TOPIC_ID, 'recheckTopic'],
+  [ERROR_CODE.INCONSISTENT_TOPIC_ID, 'recheckTopic'],
 ])
 
 /** The reaction to a code; a code nobody foresaw is retried for a bounded time and then reported, never ignored. */

@@ -1,5 +1,6 @@
 import type { Timer } from '../../model/clock.ts'
 import { MillraceError } from '../../model/errors.ts'
+import { ERROR_CODE } from '../protocol/error-codes.ts'
 import type { FetchedTopic } from './fetch-cluster.ts'
 import { handleThrown } from './fetch-errors.ts'
 import type { FetchHost } from './fetch-host.ts'
@@ -118,7 +119,16 @@ export class PartitionLocator {
     }
     if (info.leader < 0) {
       const what = 'The partition has no leader.'
-      host.lost(partition, new MillraceError('KAFKA_ERROR', { topic, partition: number, what, kafkaCode: 5 }), false)
+      host.lost(
+        partition,
+        new MillraceError('KAFKA_ERROR', {
+          topic,
+          partition: number,
+          what,
+          kafkaCode: ERROR_CODE.LEADER_NOT_AVAILABLE,
+        }),
+        false,
+      )
       return false
     }
     if (partition.located(info.leader, info.leaderEpoch)) return true

@@ -2,13 +2,12 @@ import { crashPoint } from '../../model/crash-point.ts'
 import type { MillraceError } from '../../model/errors.ts'
 import type { Cluster } from '../cluster/cluster.ts'
 import { reactionTo } from '../error-reactions.ts'
+import { ERROR_CODE } from '../protocol/error-codes.ts'
 import { type TransactionCalls, failureOf } from './transaction-calls.ts'
 import type { PartitionLane } from './partition-lane.ts'
 import { brokerFailure } from './producer-failure.ts'
 import type { ProducerIdentity } from './producer-identity.ts'
 import { spokenVersions } from './transaction-versions.ts'
-
-const OPERATION_NOT_ATTEMPTED = 55
 
 /** What the adder needs of the transaction it adds to. */
 export interface OpenTransaction {
@@ -121,7 +120,8 @@ export class PartitionAdder {
     crashPoint('addPartitions:answered')
     for (const { name, resultsByPartition } of answer.resultsByTopicV3AndBelow) {
       for (const { partitionIndex, partitionErrorCode: code } of resultsByPartition) {
-        if (code === 0 || code === OPERATION_NOT_ATTEMPTED || reactionTo(code, 'transaction') === 'retry') continue
+        if (code === 0 || code === ERROR_CODE.OPERATION_NOT_ATTEMPTED || reactionTo(code, 'transaction') === 'retry')
+          continue
         const details = { topic: name, partition: partitionIndex }
         const where = `Adding a partition to the transaction of ${transactionalId}`
         throw brokerFailure(code, 'transaction', where, details)

@@ -1,16 +1,7 @@
 import { MillraceError, type MillraceErrorDetails } from '../../model/errors.ts'
 import type { MillraceErrorCode } from '../../model/error-table.ts'
 import { type CallKind, reactionTo } from '../error-reactions.ts'
-import { kafkaErrorName } from '../protocol/error-codes.ts'
-
-const TOPIC_AUTHORIZATION_FAILED = 29
-const GROUP_AUTHORIZATION_FAILED = 30
-const CLUSTER_AUTHORIZATION_FAILED = 31
-const TRANSACTIONAL_ID_AUTHORIZATION_FAILED = 53
-const UNSUPPORTED_VERSION = 35
-const INVALID_TRANSACTION_TIMEOUT = 50
-const MESSAGE_TOO_LARGE = 10
-const RECORD_LIST_TOO_LARGE = 18
+import { ERROR_CODE, kafkaErrorName } from '../protocol/error-codes.ts'
 
 /** Whether a code says that the broker thinks of another epoch or transaction than we do: InitProducerId tells why. */
 export function asksFirst(code: number, call: CallKind): boolean {
@@ -19,7 +10,7 @@ export function asksFirst(code: number, call: CallKind): boolean {
 
 /** Whether the broker found the batch, not its content, too large. */
 export function isTooLarge(code: number): boolean {
-  return code === MESSAGE_TOO_LARGE || code === RECORD_LIST_TOO_LARGE
+  return code === ERROR_CODE.MESSAGE_TOO_LARGE || code === ERROR_CODE.RECORD_LIST_TOO_LARGE
 }
 
 /**
@@ -68,14 +59,14 @@ export function brokerFailure(
 
 function stopCode(code: number): MillraceErrorCode {
   switch (code) {
-    case TOPIC_AUTHORIZATION_FAILED:
-    case GROUP_AUTHORIZATION_FAILED:
-    case CLUSTER_AUTHORIZATION_FAILED:
-    case TRANSACTIONAL_ID_AUTHORIZATION_FAILED:
+    case ERROR_CODE.TOPIC_AUTHORIZATION_FAILED:
+    case ERROR_CODE.GROUP_AUTHORIZATION_FAILED:
+    case ERROR_CODE.CLUSTER_AUTHORIZATION_FAILED:
+    case ERROR_CODE.TRANSACTIONAL_ID_AUTHORIZATION_FAILED:
       return 'NOT_AUTHORIZED'
-    case UNSUPPORTED_VERSION:
+    case ERROR_CODE.UNSUPPORTED_VERSION:
       return 'BROKER_TOO_OLD'
-    case INVALID_TRANSACTION_TIMEOUT:
+    case ERROR_CODE.INVALID_TRANSACTION_TIMEOUT:
       return 'CONFIG_CONFLICT'
     default:
       return 'KAFKA_ERROR'

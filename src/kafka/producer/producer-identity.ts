@@ -4,15 +4,13 @@ import { MillraceError } from '../../model/errors.ts'
 import type { Logger } from '../../model/logger.ts'
 import type { Cluster } from '../cluster/cluster.ts'
 import type { Deadline } from '../cluster/deadline.ts'
+import { ERROR_CODE } from '../protocol/error-codes.ts'
 import { type TransactionCalls, failureOf } from './transaction-calls.ts'
 import { brokerFailure } from './producer-failure.ts'
 import type { ProducerStamp } from './send-gate.ts'
 import { protocolOf, spokenVersions, type TransactionProtocol } from './transaction-versions.ts'
 
 const NO_ID = -1
-const INVALID_PRODUCER_EPOCH = 47
-const INVALID_PRODUCER_ID_MAPPING = 49
-const PRODUCER_FENCED = 90
 
 /** Settings of `ProducerIdentity`; see `ProducerOptions`. */
 export interface ProducerIdentityOptions {
@@ -91,8 +89,8 @@ export class ProducerIdentity {
   async renew(deadline: Deadline): Promise<'ours' | 'fenced'> {
     const code = await this.#initProducerId(this.#producerId, this.#epoch, deadline)
     if (code === 0) return 'ours'
-    if (code === INVALID_PRODUCER_ID_MAPPING) return 'fenced'
-    if (code !== PRODUCER_FENCED && code !== INVALID_PRODUCER_EPOCH)
+    if (code === ERROR_CODE.INVALID_PRODUCER_ID_MAPPING) return 'fenced'
+    if (code !== ERROR_CODE.PRODUCER_FENCED && code !== ERROR_CODE.INVALID_PRODUCER_EPOCH)
       throw brokerFailure(code, 'transaction', this.#place)
     if (protocolOf(this.#options.cluster.transactionVersion) === 2) return 'fenced'
     return this.#askAndAcquire(deadline)

@@ -5,14 +5,12 @@ import type { Cluster } from '../cluster/cluster.ts'
 import type { Connection } from '../connection/connection.ts'
 import { type CallKind, reactionTo } from '../error-reactions.ts'
 import type { ApiName, RequestBodies, ResponseBodies } from '../protocol/api.ts'
+import { ERROR_CODE } from '../protocol/error-codes.ts'
 import { backOffMs } from './back-off.ts'
 import { brokerFailure, isFinal } from './producer-failure.ts'
 import type { SpokenVersions } from './transaction-versions.ts'
 
 /** Another partition of the same request was refused; this one was not tried. */
-const OPERATION_NOT_ATTEMPTED = 55
-const COORDINATOR_LOAD_IN_PROGRESS = 14
-const CONCURRENT_TRANSACTIONS = 51
 
 /** Where a call goes: to the coordinator of an id, or to any broker. */
 export type CallRoute = { readonly kind: 'group' | 'transaction'; readonly id: string } | 'anyBroker'
@@ -84,7 +82,8 @@ export class TransactionCalls {
           if (code === undefined) return { answer, afterDoubt }
           afterDoubt ||= leavesOpen(code)
           last = brokerFailure(code, call.callKind, placeOf(call))
-          if (code !== COORDINATOR_LOAD_IN_PROGRESS && code !== CONCURRENT_TRANSACTIONS) this.#forget(call.route)
+          if (code !== ERROR_CODE.COORDINATOR_LOAD_IN_PROGRESS && code !== ERROR_CODE.CONCURRENT_TRANSACTIONS)
+            this.#forget(call.route)
         } catch (error) {
           last = asMillraceError(error)
           afterDoubt = true
@@ -181,7 +180,7 @@ export function failureOf(error: unknown): MillraceError {
 function retriedCode(codes: readonly number[], callKind: CallKind): number | undefined {
   let retried: number | undefined
   for (const code of codes) {
-    if (code === 0 || code === OPERATION_NOT_ATTEMPTED) continue
+    if (code === 0 || code === ERROR_CODE.OPERATION_NOT_ATTEMPTED) continue
     if (reactionTo(code, callKind) !== 'retry') return undefined
     retried ??= code
   }
@@ -193,7 +192,7 @@ function retriedCode(codes: readonly number[], callKind: CallKind): number | und
  * others also when the coordinator wrote its log and then lost it.
  */
 function leavesOpen(code: number): boolean {
-  return code !== COORDINATOR_LOAD_IN_PROGRESS && code !== CONCURRENT_TRANSACTIONS
+  return code !== ERROR_CODE.COORDINATOR_LOAD_IN_PROGRESS && code !== ERROR_CODE.CONCURRENT_TRANSACTIONS
 }
 
 function placeOf<A extends ApiName>({ api, route }: TransactionCall<A>): string {
