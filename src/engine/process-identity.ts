@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { link, mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { sleep } from '../model/clock.ts'
-import { MillraceError } from '../model/errors.ts'
+import { MillraceError, reasonOf } from '../model/errors.ts'
 import { systemClock } from './system-clock.ts'
 
 /** Directory of one application below `state.dir`; 0700, its files 0600, because state is a plain copy of topics. */
@@ -21,15 +21,19 @@ export interface ProcessIdentity {
  * Takes the state directory: reads or creates the process id and holds a lock for the life of the process. A lock left
  * by a killed process is taken over at once.
  *
- * @throws MillraceError `STORE_LOCKED` when a live process holds the directory
+ * @throws MillraceError `STORE_LOCKED` when a live process holds the directory, `CONFIG_INVALID` when it cannot be used
  */
 export async function takeProcessIdentity(stateDir: string, applicationId: string): Promise<ProcessIdentity> {
   const directory = applicationStateDir(stateDir, applicationId)
-  await mkdir(directory, { recursive: true, mode: 0o700 })
+  try {
+    await mkdir(directory, { recursive: true, mode: 0o700 })
+  } catch (error) {
+    throw unusable(directory, error)
+  }
   const lockFile = join(directory, 'lock')
   await takeLock(lockFile, directory)
   try {
-    const processId = await readOrCreateId(join(directory, 'process-id'))
+    const processId = await readOrCreateId(directory)
     let isReleased = false
     return {
       processId,
@@ -154,8 +158,13 @@ async function startTimeOf(pid: number): Promise<string | undefined> {
   return stat?.slice(stat.lastIndexOf(')') + 2).split(' ')[19]
 }
 
-async function readOrCreateId(file: string): Promise<string> {
-  const existing = await readFile(file, 'utf8').catch(() => undefined)
+async function readOrCreateId(directory: string): Promise<string> {
+  const file = join(directory, 'process-id')
+  const existing = await readFile(file, 'utf8').catch((cause: unknown) => {
+    if (systemCode(cause) === 'ENOENT') return undefined
+    // A new id in its place would wait out the session and the open transaction of the old one.
+    throw unusable(directory, cause)
+  })
   if (existing !== undefined && /^[0-9a-f-]{36}$/.test(existing.trim())) return existing.trim()
   const created = randomUUID()
   await writeFile(`${file}.new`, `${created}\n`, { mode: 0o600 })
@@ -170,7 +179,7 @@ function systemCode(error: unknown): unknown {
 function unusable(directory: string, cause: unknown): MillraceError {
   return new MillraceError('CONFIG_INVALID', {
     cause,
-    what: `The state directory ${directory} cannot be used: ${cause instanceof Error ? cause.message : String(cause)}.`,
+    what: `The state directory ${directory} cannot be used: ${reasonOf(cause)}.`,
     action: 'Make `state.dir` a writable directory: the process id kept there lets a restart take its place at once.',
   })
 }

@@ -1,4 +1,4 @@
-import { mkdtemp, readdir, rm, stat, writeFile } from 'node:fs/promises'
+import { mkdir, mkdtemp, readdir, rm, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect } from 'chai'
@@ -97,6 +97,23 @@ describe('process identity', () => {
     await writeFile(join(applicationStateDir(stateDir, 'app'), 'lock'), '')
 
     await (await takeProcessIdentity(stateDir, 'app')).release()
+  })
+
+  it('does not replace a process id that it cannot read: the old one may have a transaction open', async () => {
+    const directory = applicationStateDir(stateDir, 'app')
+    await mkdir(join(directory, 'process-id'), { recursive: true })
+
+    expect((await rejectionOf(takeProcessIdentity(stateDir, 'app'))).code).to.equal('CONFIG_INVALID')
+    expect(await readdir(directory)).to.deep.equal(['process-id'])
+  })
+
+  it('names a state directory that cannot be made', async () => {
+    const file = join(stateDir, 'file')
+    await writeFile(file, '')
+    const refused = await rejectionOf(takeProcessIdentity(file, 'app'))
+
+    expect(refused.code).to.equal('CONFIG_INVALID')
+    expect(refused.message).to.include(file)
   })
 
   it('releases once: the lock may be another’s by then', async () => {
