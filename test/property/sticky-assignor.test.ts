@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import fc from 'fast-check'
 
-import type { AssignableMember, AssignableUnit } from '../../src/kafka/group/assignment-claims.ts'
+import type { AssignableMember, AssignableUnit } from '../../src/kafka/group/unit-claims.ts'
 import { assignSticky } from '../../src/kafka/group/sticky-assignor.ts'
 import type { TopicPartition } from '../../src/model/topic-partition.ts'
 

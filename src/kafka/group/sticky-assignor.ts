@@ -1,8 +1,8 @@
 import { assert } from '../../model/assert.ts'
-import { claimsOf, type AssignableMember, type AssignableUnit, type UnitClaim } from './assignment-claims.ts'
+import { claimsOf, type AssignableMember, type AssignableUnit, type UnitClaim } from './unit-claims.ts'
 import { quotasOf, type Quotas } from './assignment-quotas.ts'
 
-export type { AssignableMember, AssignableUnit } from './assignment-claims.ts'
+export type { AssignableMember, AssignableUnit } from './unit-claims.ts'
 
 /** What an assignment is computed from. */
 export interface AssignmentInput {

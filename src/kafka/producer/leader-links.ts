@@ -2,7 +2,7 @@ import type { Clock } from '../../model/clock.ts'
 import { asMillraceError, type MillraceError, reasonOf } from '../../model/errors.ts'
 import type { Logger } from '../../model/logger.ts'
 import type { Cluster } from '../cluster/cluster.ts'
-import { backOffMs } from './back-off.ts'
+import { retryPauseMs } from './retry-pause.ts'
 import { BrokerLink } from './broker-link.ts'
 import type { PartitionLane } from './partition-lane.ts'
 import { isFinal } from './producer-failure.ts'
@@ -39,7 +39,7 @@ export class LeaderLinks {
     const leader = this.#options.cluster.leaderOf(lane)
     if (leader === undefined) {
       lane.leaderMisses += 1
-      lane.retryAtMs = nowMs + backOffMs(lane.leaderMisses)
+      lane.retryAtMs = nowMs + retryPauseMs(lane.leaderMisses)
       this.#options.wakeAt(lane.retryAtMs)
       this.refresh(lane.topic)
       return undefined
@@ -70,7 +70,7 @@ export class LeaderLinks {
       link.failures = 0
     } catch (error) {
       link.failures += 1
-      link.retryAtMs = clock.nowMs() + backOffMs(link.failures)
+      link.retryAtMs = clock.nowMs() + retryPauseMs(link.failures)
       if (isFinal(error)) onRefused(asMillraceError(error))
       else this.refresh(topic)
     } finally {

@@ -6,7 +6,7 @@ import type { Cluster } from '../cluster/cluster.ts'
 import type { Connection } from '../connection/connection.ts'
 import { decodeResponseBody, type ResponseBodies } from '../protocol/api.ts'
 import { kafkaErrorName } from '../protocol/error-codes.ts'
-import { backOffMs } from './back-off.ts'
+import { retryPauseMs } from './retry-pause.ts'
 import type { BrokerLink } from './broker-link.ts'
 import { EarliestAlarm } from './earliest-alarm.ts'
 import { LeaderLinks } from './leader-links.ts'
@@ -352,7 +352,7 @@ export class Sender {
     batch.failures += 1
     batch.lastReason = reason
     lane.recovering = true
-    lane.retryAtMs = this.#options.clock.nowMs() + backOffMs(batch.failures)
+    lane.retryAtMs = this.#options.clock.nowMs() + retryPauseMs(batch.failures)
     this.activate(lane)
     this.#alarm.wakeAt(lane.retryAtMs)
   }

@@ -6,11 +6,9 @@ import type { Connection } from '../connection/connection.ts'
 import { type CallKind, reactionTo } from '../error-reactions.ts'
 import type { ApiName, RequestBodies, ResponseBodies } from '../protocol/api.ts'
 import { ERROR_CODE } from '../protocol/error-codes.ts'
-import { backOffMs } from './back-off.ts'
 import { brokerFailure, isFinal } from './producer-failure.ts'
+import { retryPauseMs } from './retry-pause.ts'
 import type { SpokenVersions } from './transaction-versions.ts'
-
-/** Another partition of the same request was refused; this one was not tried. */
 
 /** Where a call goes: to the coordinator of an id, or to any broker. */
 export type CallRoute = { readonly kind: 'group' | 'transaction'; readonly id: string } | 'anyBroker'
@@ -92,7 +90,7 @@ export class TransactionCalls {
           if (!call.resendsLost || last.reaction === 'stop') throw new CallFailure(last, true)
         }
       }
-      await sleep(this.#clock, Math.min(backOffMs(failures), call.deadline.remainingMs))
+      await sleep(this.#clock, Math.min(retryPauseMs(failures), call.deadline.remainingMs))
     }
   }
 
