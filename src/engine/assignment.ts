@@ -1,5 +1,4 @@
 import { createHash } from 'node:crypto'
-import { z } from 'zod'
 import { MillraceError } from '../model/errors.ts'
 import { TopicPartitionMap, type TopicPartition } from '../model/topic-partition.ts'
 import type { AssignmentRound, GroupAssignment } from '../kafka/group/group-member.ts'
@@ -39,22 +38,35 @@ export function encodeUserData(data: SubscriptionData | AssignmentData): Buffer 
 /** Reads the leader's words. @throws MillraceError `STATE_VERSION_UNKNOWN` when a later version of millrace leads the group */
 export function decodeAssignmentData(userData: Buffer | null): AssignmentData | undefined {
   if (userData === null || userData.length === 0) return undefined
-  const data = ASSIGNMENT_DATA.safeParse(jsonOf(userData)).data
-  if (data?.version !== USER_DATA_VERSION) {
+  const data = jsonOf(userData)
+  if (!isAssignmentData(data)) {
     throw new MillraceError('STATE_VERSION_UNKNOWN', {
-      what: `The leader of the group speaks version ${String(data?.version)} of the assignment, this process version ${String(USER_DATA_VERSION)}.`,
+      what: `The leader of the group speaks version ${versionOf(data)} of the assignment, this process version ${String(USER_DATA_VERSION)}.`,
       action: 'Finish the rolling upgrade: all replicas must run versions of millrace that understand each other.',
     })
   }
-  return data
+  return { version: data.version, plan: data.plan, lost: data.lost }
 }
 
-/** Fields that a later version adds are ignored, as long as the version stays. */
-const ASSIGNMENT_DATA: z.ZodType<AssignmentData> = z.object({
-  version: z.number(),
-  plan: z.string(),
-  lost: z.array(z.tuple([z.string(), z.number()])),
-})
+/** Whether it has the form of this version; fields beyond it are ignored, as long as the version stays. */
+function isAssignmentData(data: unknown): data is AssignmentData {
+  if (typeof data !== 'object' || data === null) return false
+  if (!('version' in data && 'plan' in data && 'lost' in data)) return false
+  return data.version === USER_DATA_VERSION && typeof data.plan === 'string' && isPartitionList(data.lost)
+}
+
+function isPartitionList(list: unknown): boolean {
+  return (
+    Array.isArray(list) &&
+    list.every(
+      entry => Array.isArray(entry) && entry.length === 2 && typeof entry[0] === 'string' && Number.isInteger(entry[1]),
+    )
+  )
+}
+
+function versionOf(data: unknown): string {
+  return typeof data === 'object' && data !== null && 'version' in data ? String(data.version) : 'unknown'
+}
 
 function jsonOf(bytes: Buffer): unknown {
   try {

@@ -1,6 +1,4 @@
-import plain from 'kafkajs/src/broker/saslAuthenticator/plain.js'
-import scram256 from 'kafkajs/src/broker/saslAuthenticator/scram256.js'
-import scram512 from 'kafkajs/src/broker/saslAuthenticator/scram512.js'
+import type plain from 'kafkajs/src/broker/saslAuthenticator/plain.js'
 
 /**
  * The one file that reaches into kafkajs (2.2.4, pinned exactly because these paths are no public surface).
@@ -10,10 +8,11 @@ import scram512 from 'kafkajs/src/broker/saslAuthenticator/scram512.js'
 /** The SASL mechanisms that are supported. Kafka: `sasl.mechanism`. */
 export type SaslMechanism = 'PLAIN' | 'SCRAM-SHA-256' | 'SCRAM-SHA-512'
 
-const PROVIDERS: Readonly<Record<SaslMechanism, typeof plain>> = {
-  PLAIN: plain,
-  'SCRAM-SHA-256': scram256,
-  'SCRAM-SHA-512': scram512,
+/** Loaded when somebody authenticates: most of kafkajs comes along, and plain connections need none of it. */
+const PROVIDERS: Readonly<Record<SaslMechanism, () => Promise<{ readonly default: typeof plain }>>> = {
+  PLAIN: () => import('kafkajs/src/broker/saslAuthenticator/plain.js'),
+  'SCRAM-SHA-256': () => import('kafkajs/src/broker/saslAuthenticator/scram256.js'),
+  'SCRAM-SHA-512': () => import('kafkajs/src/broker/saslAuthenticator/scram512.js'),
 }
 
 /** Whom to authenticate as. */
@@ -37,7 +36,8 @@ export async function runSaslExchange(
   exchange: (bytes: Buffer) => Promise<Buffer>,
 ): Promise<void> {
   const failure: { thrown?: unknown } = {}
-  const authenticator = PROVIDERS[credentials.mechanism](credentials)({
+  const { default: provider } = await PROVIDERS[credentials.mechanism]()
+  const authenticator = provider(credentials)({
     ...address,
     // Its error lines repeat what is thrown; ours name the user and the cure.
     logger: { debug() {}, error() {} },

@@ -1,13 +1,37 @@
-import { compressFrameSync, decompressFrameSync } from 'lz4-napi'
+import { createRequire } from 'node:module'
+import { assert } from '../../model/assert.ts'
 import { damaged, tooLarge } from './compression-errors.ts'
 
 const MAGIC = 0x184d2204
 const UNCOMPRESSED = 0x8000_0000
 const BLOCK_BYTES_SMALLEST = 65_536
 
+interface Lz4 {
+  compressFrameSync(bytes: Buffer): Buffer
+  decompressFrameSync(bytes: Buffer): Buffer
+}
+
+let loaded: Lz4 | undefined
+
+/** The native codec takes memory and time to load, so only a topic that needs it brings it in. */
+function lz4(): Lz4 {
+  if (loaded === undefined) {
+    const native: unknown = createRequire(import.meta.url)('lz4-napi')
+    assert(isLz4(native), 'lz4-napi has the calls of its version')
+    loaded = native
+  }
+  return loaded
+}
+
+function isLz4(module: unknown): module is Lz4 {
+  return (
+    typeof module === 'object' && module !== null && 'compressFrameSync' in module && 'decompressFrameSync' in module
+  )
+}
+
 /** Compresses as one LZ4 frame. */
 export function compressLz4(bytes: Buffer): Buffer {
-  return compressFrameSync(bytes)
+  return lz4().compressFrameSync(bytes)
 }
 
 /**
@@ -19,7 +43,7 @@ export function decompressLz4(bytes: Buffer, maxBytes: number): Buffer {
   // The decoder has no bound of its own.
   if (largestContent(bytes) > maxBytes) tooLarge('lz4')
   try {
-    return decompressFrameSync(bytes)
+    return lz4().decompressFrameSync(bytes)
   } catch (error) {
     return damaged('lz4', error)
   }
