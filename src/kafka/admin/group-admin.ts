@@ -1,10 +1,11 @@
 import { TopicPartitionMap, type TopicPartition } from '../../model/topic-partition.ts'
 import type { Deadline } from '../cluster/deadline.ts'
 import type { OffsetAndMetadata } from '../offset-and-metadata.ts'
+import { groupByTopic } from '../partition-grouping.ts'
 import { decodeAssignment } from '../protocol/consumer-protocol.ts'
+import { ERROR_CODE } from '../protocol/error-codes.ts'
 import type { ApiName, RequestBodies, ResponseBodies } from '../protocol/messages.generated.ts'
 import { adminFailure, untilAnswered, type AdminContext } from './admin-call.ts'
-import { groupByTopic } from './partition-grouping.ts'
 
 /** A member of a consumer group. */
 export interface GroupMemberDescription {
@@ -34,10 +35,6 @@ export interface ListedGroup {
   readonly state: string
 }
 
-const UNKNOWN_MEMBER_ID = 25
-const NON_EMPTY_GROUP = 68
-const GROUP_ID_NOT_FOUND = 69
-const UNSTABLE_OFFSET_COMMIT = 88
 /** From 8 on one request asks about several groups. */
 const BATCHED_OFFSET_FETCH_VERSION = 8
 const NO_GENERATION = -1
@@ -93,9 +90,9 @@ export function deleteGroup(context: AdminContext, groupId: string): Promise<boo
       body.results.map(({ errorCode }) => errorCode),
     )
     const [result] = response.results
-    if (result?.errorCode === GROUP_ID_NOT_FOUND) return false
-    if (result?.errorCode === NON_EMPTY_GROUP) {
-      throw adminFailure(NON_EMPTY_GROUP, { doing: `delete the group ${groupId}` }, 'it still has members')
+    if (result?.errorCode === ERROR_CODE.GROUP_ID_NOT_FOUND) return false
+    if (result?.errorCode === ERROR_CODE.NON_EMPTY_GROUP) {
+      throw adminFailure(ERROR_CODE.NON_EMPTY_GROUP, { doing: `delete the group ${groupId}` }, 'it still has members')
     }
     if (result?.errorCode !== 0) throw adminFailure(result?.errorCode ?? -1, { doing: `delete the group ${groupId}` })
     return true
@@ -172,7 +169,9 @@ function offsetsOf(
 }
 
 function textOf(errorCode: number): string | null {
-  return errorCode === UNSTABLE_OFFSET_COMMIT ? 'a transaction with an offset of this partition is still open' : null
+  return errorCode === ERROR_CODE.UNSTABLE_OFFSET_COMMIT
+    ? 'a transaction with an offset of this partition is still open'
+    : null
 }
 
 /** As `Admin.alterGroupOffsets`. */
@@ -199,7 +198,11 @@ export async function alterGroupOffsets(
       for (const { partitionIndex, errorCode } of partitions) {
         if (errorCode === 0) continue
         const subject = { topic: name, partition: partitionIndex, doing: `set the offset of the group ${groupId}` }
-        throw adminFailure(errorCode, subject, errorCode === UNKNOWN_MEMBER_ID ? 'the group still has members' : null)
+        throw adminFailure(
+          errorCode,
+          subject,
+          errorCode === ERROR_CODE.UNKNOWN_MEMBER_ID ? 'the group still has members' : null,
+        )
       }
     }
   })
@@ -215,7 +218,7 @@ export async function removeMembers(
     const body = { groupId, members }
     const response = await callGroup(context, groupId, 'LeaveGroup', body, answer => [answer.errorCode])
     const codes = [response.errorCode, ...response.members.map(({ errorCode }) => errorCode)]
-    const failed = codes.find(code => code !== 0 && code !== UNKNOWN_MEMBER_ID)
+    const failed = codes.find(code => code !== 0 && code !== ERROR_CODE.UNKNOWN_MEMBER_ID)
     if (failed !== undefined) throw adminFailure(failed, { doing: `remove members of the group ${groupId}` })
   })
 }

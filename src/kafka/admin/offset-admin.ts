@@ -1,7 +1,7 @@
 import type { TopicPartition, TopicPartitionMap } from '../../model/topic-partition.ts'
+import { groupByTopic } from '../partition-grouping.ts'
 import type { AdminContext } from './admin-call.ts'
 import { askLeaders } from './leader-calls.ts'
-import { groupByTopic } from './partition-grouping.ts'
 
 /** Where in a log: its first record, its end, or the first record at or after a time (milliseconds since 1970). */
 export type OffsetSpec = 'earliest' | 'latest' | { readonly timestamp: number }

@@ -1,8 +1,8 @@
 import type { TopicPartition, TopicPartitionMap } from '../../model/topic-partition.ts'
+import { groupByTopic } from '../partition-grouping.ts'
 import { ERROR_CODE } from '../protocol/error-codes.ts'
 import { adminFailure, untilAnswered, type AdminContext } from './admin-call.ts'
 import { askLeaders } from './leader-calls.ts'
-import { groupByTopic } from './partition-grouping.ts'
 
 /** Which transactional ids to list; all when nothing is given. */
 export interface TransactionFilter {

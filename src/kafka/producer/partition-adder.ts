@@ -2,6 +2,7 @@ import { crashPoint } from '../../model/crash-point.ts'
 import type { MillraceError } from '../../model/errors.ts'
 import type { Cluster } from '../cluster/cluster.ts'
 import { reactionTo } from '../error-reactions.ts'
+import { groupByTopic } from '../partition-grouping.ts'
 import { ERROR_CODE } from '../protocol/error-codes.ts'
 import { type TransactionCalls, failureOf } from './transaction-calls.ts'
 import type { PartitionLane } from './partition-lane.ts'
@@ -131,11 +132,5 @@ export class PartitionAdder {
 }
 
 function topicsOf(lanes: readonly PartitionLane[]): { name: string; partitions: number[] }[] {
-  const topics = new Map<string, number[]>()
-  for (const { topic, partition } of lanes) {
-    const partitions = topics.get(topic)
-    if (partitions === undefined) topics.set(topic, [partition])
-    else partitions.push(partition)
-  }
-  return [...topics].map(([name, partitions]) => ({ name, partitions }))
+  return [...groupByTopic(lanes)].map(([name, partitions]) => ({ name, partitions }))
 }

@@ -1,5 +1,6 @@
 import type { TopicPartition } from '../../model/topic-partition.ts'
 import { MillraceError } from '../../model/errors.ts'
+import { groupByTopic } from '../partition-grouping.ts'
 import { decode, encode } from './api.ts'
 import type { ConsumerProtocolAssignment, ConsumerProtocolSubscription } from './messages.generated.ts'
 import { EMBEDDED_SCHEMAS } from './schemas.generated.ts'
@@ -31,7 +32,7 @@ export function encodeSubscription(subscription: Subscription, version = CONSUME
   return withVersion('ConsumerProtocolSubscription', version, {
     topics: subscription.topics.toSorted(),
     userData: subscription.userData,
-    ...(version >= 1 ? { ownedPartitions: groupByTopic(owned) } : {}),
+    ...(version >= 1 ? { ownedPartitions: topicsOf(owned) } : {}),
     ...(version >= 2 ? { generationId: subscription.generationId } : {}),
     ...(version >= 3 ? { rackId: subscription.rackId } : {}),
   })
@@ -56,7 +57,7 @@ export function decodeSubscription(bytes: Buffer): Subscription {
 /** Bytes of an assignment; topics in order of first appearance. */
 export function encodeAssignment(assignment: Assignment, version = CONSUMER_PROTOCOL_VERSION): Buffer {
   return withVersion('ConsumerProtocolAssignment', version, {
-    assignedPartitions: groupByTopic(assignment.partitions),
+    assignedPartitions: topicsOf(assignment.partitions),
     userData: assignment.userData,
   })
 }
@@ -99,14 +100,8 @@ function bodyOf(name: EmbeddedName, bytes: Buffer): object {
   return decode(EMBEDDED_SCHEMAS[name], known, bytes.subarray(2), 'number', isLater ? 'ignored' : 'refused')
 }
 
-function groupByTopic(partitions: readonly TopicPartition[]): { topic: string; partitions: number[] }[] {
-  const topics = new Map<string, number[]>()
-  for (const { topic, partition } of partitions) {
-    const list = topics.get(topic)
-    if (list === undefined) topics.set(topic, [partition])
-    else list.push(partition)
-  }
-  return [...topics].map(([topic, list]) => ({ topic, partitions: list }))
+function topicsOf(partitions: readonly TopicPartition[]): { topic: string; partitions: number[] }[] {
+  return [...groupByTopic(partitions)].map(([topic, list]) => ({ topic, partitions: list }))
 }
 
 function partitionsOf(topics: readonly { topic: string; partitions: readonly number[] }[]): TopicPartition[] {

@@ -1,4 +1,4 @@
-import type { TopicPartition } from '../../model/topic-partition.ts'
+import type { TopicPartition } from '../model/topic-partition.ts'
 
 /** Partitions grouped by topic, as requests want them. */
 export function groupByTopic(partitions: Iterable<TopicPartition>): Map<string, number[]> {
