@@ -10,6 +10,7 @@ import { withCluster, type ClusterAccess } from './cluster-access.ts'
 import type { CommandIo } from './command-io.ts'
 import { EXIT_CODES } from './exit-codes.ts'
 import { loadPlanned } from './loaded-application.ts'
+import { ownTransactions } from './own-transactions.ts'
 import type { ResetTarget } from './reset-target.ts'
 import { textTable } from './text-table.ts'
 
@@ -119,7 +120,13 @@ async function existingInternalTopics({ cluster }: ClusterAccess, plan: Applicat
 
 async function openTransactions({ admin }: ClusterAccess, { applicationId }: EngineConfig): Promise<readonly string[]> {
   const ongoing = await admin.listTransactions({ states: ['Ongoing'] })
-  return ongoing.map(({ transactionalId }) => transactionalId).filter(id => id.startsWith(`${applicationId}-`))
+  const ids = ongoing.map(({ transactionalId }) => transactionalId)
+  const groups = await admin.listGroups()
+  return ownTransactions(
+    ids,
+    applicationId,
+    groups.map(({ groupId }) => groupId),
+  )
 }
 
 function describeReset({

@@ -12,9 +12,11 @@ import { untilNoLag } from '../../../src/cli/demo/cluster-check.ts'
 import { readWholeTopic } from '../../../src/cli/demo/topic-reader.ts'
 import { systemClock } from '../../../src/engine/system-clock.ts'
 import { LOCAL_USERS } from '../../../src/local-kafka/options.ts'
+import { TopicPartitionMap } from '../../../src/model/topic-partition.ts'
 import { uniqueName, useBroker } from '../../support/broker.ts'
 import { CommandCapture } from '../../support/command-capture.ts'
 import { eventually } from '../../support/condition.ts'
+import { KafkaWriter } from '../../support/kafka-writer.ts'
 import { MillraceProcess } from '../../support/millrace-process.ts'
 
 async function run(...argv: string[]): Promise<{ code: number; out: string; err: string }> {
@@ -133,6 +135,34 @@ describe('commands on a cluster', function () {
     const { records } = await readWholeTopic(demo, `${id}-out`)
     const ones = records.filter(({ value }) => value?.readBigInt64BE() === 1n).map(({ key }) => key?.toString())
     expect(ones).to.have.length(2 * new Set(ones).size)
+  })
+
+  it('reset aborts what the application left open, and lets another whose name begins alike go on', async () => {
+    await createInput(1)
+    await demo.admin.createTopics([{ name: `${id}-open`, partitions: 1, replicationFactor: 1, configs: {} }])
+    const start = new TopicPartitionMap([
+      [
+        { topic: `${id}-in`, partition: 0 },
+        { offset: 0, leaderEpoch: -1, metadata: '' },
+      ] as const,
+    ])
+    await demo.admin.alterGroupOffsets(`${id}-eu`, start)
+    const openFor = async (transactionalId: string): Promise<KafkaWriter> => {
+      const writer = await KafkaWriter.open(kafka().bootstrapServers, { 'transactional.id': transactionalId })
+      await writer.begin()
+      await writer.write(`${id}-open`, [{ value: transactionalId }])
+      return writer
+    }
+    const own = await openFor(`${id}-host-1`)
+    const other = await openFor(`${id}-eu-host-1`)
+
+    const { code, out, err } = await run('reset', app(), '--execute')
+    expect(code, err).to.equal(0)
+    expect(out).to.include(`${id}-host-1`).and.not.to.include(`${id}-eu-host-1`)
+    await other.commit()
+    const { records } = await readWholeTopic(demo, `${id}-open`)
+    expect(records.map(({ value }) => value?.toString())).to.deep.equal([`${id}-eu-host-1`])
+    await Promise.all([own.close(), other.close()])
   })
 })
 
