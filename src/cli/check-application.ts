@@ -2,6 +2,7 @@ import type { EngineConfig } from '../config/engine-config.ts'
 import { topicPreparationOf } from '../engine/cluster-preparation.ts'
 import { systemClock } from '../engine/system-clock.ts'
 import { planTopics } from '../engine/topic-preparation.ts'
+import { transactionTimeoutBound } from '../engine/transaction-timeout.ts'
 import { MillraceError } from '../model/errors.ts'
 import { SILENT_LOGGER } from '../model/logger.ts'
 import type { ApplicationPlace } from './application-options.ts'
@@ -53,20 +54,10 @@ export async function checkApplication(place: ApplicationPlace, io: CommandIo): 
 async function checkTransactions({ cluster, admin }: ClusterAccess, config: EngineConfig): Promise<string> {
   if (config.guarantee !== 'exactly_once_v2') return `not used under ${config.guarantee}`
   const timeout = `transaction.version ${String(cluster.transactionVersion)}, transaction.timeout.ms ${String(config.transactionTimeoutMs)}`
-  const broker = await admin.describeBrokerConfig().catch((error: unknown) => {
-    // A running application does without this right, so it is no finding.
-    if (error instanceof MillraceError && error.code === 'NOT_AUTHORIZED') return undefined
-    throw error
-  })
-  if (broker === undefined) {
+  const maxMs = await transactionTimeoutBound(admin, config)
+  // A running application does without this right, so it is no finding.
+  if (maxMs === undefined) {
     return `${timeout}; may not read transaction.max.timeout.ms of the brokers (DescribeConfigs on the cluster)`
-  }
-  const maxMs = Number(broker.get('transaction.max.timeout.ms') ?? Number.POSITIVE_INFINITY)
-  if (config.transactionTimeoutMs > maxMs) {
-    throw new MillraceError('CONFIG_CONFLICT', {
-      what: `transaction.timeout.ms is ${String(config.transactionTimeoutMs)}, and the broker allows at most ${String(maxMs)} (transaction.max.timeout.ms).`,
-      action: 'Lower transaction.timeout.ms, or raise transaction.max.timeout.ms on the brokers.',
-    })
   }
   return `${timeout} of at most ${String(maxMs)}`
 }

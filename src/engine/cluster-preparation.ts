@@ -7,6 +7,7 @@ import type { Cluster } from '../kafka/cluster/cluster.ts'
 import type { ApplicationPlan } from '../topology/plan.ts'
 import { buildCluster } from './cluster-client.ts'
 import { prepareTopics, type PreparedTopics, type TopicPreparationOptions } from './topic-preparation.ts'
+import { transactionTimeoutBound } from './transaction-timeout.ts'
 
 /** The application a cluster is prepared for, and the outside world it takes. */
 export interface ClusterPreparationOptions {
@@ -35,7 +36,7 @@ export async function prepareCluster(
     if (signal?.aborted === true) throw new MillraceError('NOT_RUNNING', { what: 'The instance was closed.' })
     await cluster.connect(config.startupTimeoutMs)
     const admin = new Admin(cluster, { clock })
-    await assertTransactionTimeout(admin, config)
+    if (config.guarantee === 'exactly_once_v2') await transactionTimeoutBound(admin, config)
     return await prepareTopics(topicPreparationOf(options, { cluster, admin }))
   } finally {
     signal?.removeEventListener('abort', close)
@@ -66,19 +67,4 @@ function deadLetterTopicsOf(config: EngineConfig, plan: ApplicationPlan): readon
     subtopology.sources.map(source => source.errors?.deadLetterTopic),
   )
   return [config.errors.deadLetterTopic, ...perSource].filter(topic => topic !== undefined)
-}
-
-/** The broker would refuse InitProducerId with a code that names neither value. */
-async function assertTransactionTimeout(admin: Admin, config: EngineConfig): Promise<void> {
-  if (config.guarantee !== 'exactly_once_v2') return
-  const broker = await admin.describeBrokerConfig().catch((error: unknown) => {
-    if (error instanceof MillraceError && error.code === 'NOT_AUTHORIZED') return undefined
-    throw error
-  })
-  const maxMs = Number(broker?.get('transaction.max.timeout.ms') ?? Number.POSITIVE_INFINITY)
-  if (config.transactionTimeoutMs <= maxMs) return
-  throw new MillraceError('CONFIG_CONFLICT', {
-    what: `transaction.timeout.ms is ${String(config.transactionTimeoutMs)}, and the broker allows at most ${String(maxMs)} (transaction.max.timeout.ms).`,
-    action: 'Lower transaction.timeout.ms, or raise transaction.max.timeout.ms on the brokers.',
-  })
 }

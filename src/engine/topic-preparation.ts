@@ -3,10 +3,9 @@ import type { Logger } from '../model/logger.ts'
 import type { Admin } from '../kafka/admin/admin.ts'
 import type { Cluster } from '../kafka/cluster/cluster.ts'
 import type { ApplicationPlan } from '../topology/plan.ts'
+import { maxMessageBytesOf } from './max-message-bytes.ts'
+import { ifAllowed } from './optional-right.ts'
 import { settlePartitionCounts } from './partition-counts.ts'
-
-/** A broker's default of `max.message.bytes`, for topics whose configuration may not be read. */
-const MAX_MESSAGE_BYTES_DEFAULT = 1_048_588
 
 /** Configuration of a repartition topic. Kafka Streams: `RepartitionTopicConfig`. */
 const REPARTITION_CONFIGS: Readonly<Record<string, string>> = {
@@ -132,9 +131,7 @@ export async function prepareTopics(options: TopicPreparationOptions): Promise<P
   for (const topic of topics) if (topic.exists) assertConfigs(topic, configs.get(topic.topic))
   return {
     partitions: new Map(topics.map(topic => [topic.topic, topic.partitions])),
-    maxMessageBytes: new Map(
-      written.map(topic => [topic, Number(configs.get(topic)?.get('max.message.bytes') ?? MAX_MESSAGE_BYTES_DEFAULT)]),
-    ),
+    maxMessageBytes: new Map(written.map(topic => [topic, maxMessageBytesOf(configs.get(topic))])),
   }
 }
 
@@ -145,23 +142,10 @@ type TopicConfigs = ReadonlyMap<string, ReadonlyMap<string, string>>
  * makes the question for all of them fail, and changelogs have to be checked all the same.
  */
 async function configsOf(admin: TopicPreparationOptions['admin'], topics: readonly string[]): Promise<TopicConfigs> {
-  const all = await readableConfigs(admin, topics)
+  const all = await ifAllowed(admin.describeTopicConfigs(topics))
   if (all !== undefined) return all
-  const each = await Promise.all(topics.map(topic => readableConfigs(admin, [topic])))
+  const each = await Promise.all(topics.map(topic => ifAllowed(admin.describeTopicConfigs([topic]))))
   return new Map(each.flatMap(found => [...(found ?? [])]))
-}
-
-/** `undefined` where the right is missing; everything else is a real failure. */
-async function readableConfigs(
-  admin: TopicPreparationOptions['admin'],
-  topics: readonly string[],
-): Promise<TopicConfigs | undefined> {
-  try {
-    return await admin.describeTopicConfigs(topics)
-  } catch (error) {
-    if (error instanceof MillraceError && error.code === 'NOT_AUTHORIZED') return undefined
-    throw error
-  }
 }
 
 async function createTopics(options: TopicPreparationOptions, missing: readonly TopicPlan[]): Promise<void> {

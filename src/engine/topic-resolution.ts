@@ -1,8 +1,8 @@
 import { MillraceError } from '../model/errors.ts'
+import { maxMessageBytesOf } from './max-message-bytes.ts'
+import { ifAllowed } from './optional-right.ts'
 import type { ProducerCollector } from './producer-collector.ts'
 import type { ThreadClients } from './thread-parts.ts'
-
-const MAX_MESSAGE_BYTES_DEFAULT = 1_048_588
 
 /** Looks up a topic that a step chose for the first time. @throws MillraceError `TOPIC_MISSING` when the cluster has none of that name */
 export async function resolveTopic(
@@ -18,15 +18,8 @@ export async function resolveTopic(
         'Create the topic, or correct the expression that names it; the record that chose it is processed again then.',
     })
   }
-  const configs = await admin.describeTopicConfigs([topic]).catch((error: unknown) => {
-    if (error instanceof MillraceError && error.code === 'NOT_AUTHORIZED') return undefined
-    throw error
-  })
-  collector.register(
-    topic,
-    found.partitions.length,
-    Number(configs?.get(topic)?.get('max.message.bytes') ?? MAX_MESSAGE_BYTES_DEFAULT),
-  )
+  const configs = await ifAllowed(admin.describeTopicConfigs([topic]))
+  collector.register(topic, found.partitions.length, maxMessageBytesOf(configs?.get(topic)))
 }
 
 /**

@@ -46,7 +46,6 @@ export async function produceOrders(
     maxBlockMs: CALL_TIMEOUT_MS,
   })
   await producer.initialize()
-  producer.register(topic, { maxMessageBytes: 1_048_588 })
   let written = 0
   try {
     for (const { orders, aborted } of plan) {

@@ -7,8 +7,8 @@ import { type FillingBatch, OutgoingBatch } from './outgoing-batch.ts'
 import { PartitionBuffer, type TopicLimits } from './partition-buffer.ts'
 import type { PartitionLane } from './partition-lane.ts'
 
-/** Broker default of `message.max.bytes`, for topics nobody registered. */
-const MAX_MESSAGE_BYTES_DEFAULT = 1_048_588
+/** Broker default of `message.max.bytes`, for topics of which nothing else is known. */
+export const MAX_MESSAGE_BYTES_DEFAULT = 1_048_588
 /** A batch is never cut below this: it holds at least a header and a small record. */
 const BATCH_BYTES_MIN = 1_024
 
