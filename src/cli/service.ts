@@ -1,4 +1,4 @@
-import type { EngineConfig } from '../config/engine-config.ts'
+import { HTTP_DEFAULT, type EngineConfig } from '../config/engine-config.ts'
 import { deferred } from '../engine/deferred.ts'
 import type { StreamsInstance } from '../engine/streams-instance.ts'
 import { asMillraceError, reasonOf } from '../model/errors.ts'
@@ -9,9 +9,6 @@ import { ServiceMetrics } from '../ops/metrics.ts'
 import { ServiceHealth } from '../ops/service-health.ts'
 import type { CommandIo } from './command-io.ts'
 import { EXIT_CODES } from './exit-codes.ts'
-
-/** Where the server of health and metrics listens when the configuration does not say. */
-const HTTP_DEFAULT = { host: '127.0.0.1', port: 8_080 } as const
 
 /** One application as a process: logs, health and metrics, signals, exit code. */
 export class Service {

@@ -1,5 +1,5 @@
 import { mkdir, writeFile } from 'node:fs/promises'
-import { join, relative } from 'node:path'
+import { basename, join, relative, resolve } from 'node:path'
 import { MillraceError } from '../../model/errors.ts'
 import { defineCommand } from '../command.ts'
 import { EXIT_CODES } from '../exit-codes.ts'
@@ -34,8 +34,7 @@ export const initCommand = defineCommand({
 })
 
 function nameOf(folder: string): string {
-  const resolved = join(process.cwd(), folder)
-  return resolved.slice(resolved.lastIndexOf('/') + 1)
+  return basename(resolve(folder))
 }
 
 /** Never over a file that is there. */

@@ -40,7 +40,7 @@ export interface DemoOptions {
 }
 
 const PARTITIONS = 4
-/** As many as the issue of every such demonstration: fewer could be luck. */
+/** Fewer could be luck. */
 const KILLS_IN_TRANSACTION_MIN = 3
 const DRAIN_TIMEOUT_MS = 30_000
 const MARKERS_TIMEOUT_MS = 10_000
