@@ -8,6 +8,7 @@ import { fileURLToPath } from 'node:url'
 /** The command line as compiled beside the tests. */
 const CLI = fileURLToPath(new URL('../../src/cli/main.js', import.meta.url))
 
+/** What is run, and with what. */
 export interface MillraceProcessOptions {
   /** The YAML text of the application. */
   readonly yaml: string
@@ -19,6 +20,7 @@ export interface MillraceProcessOptions {
   readonly args?: readonly string[]
 }
 
+/** How a process ended. */
 export interface ProcessExit {
   readonly code: number | null
   readonly signal: NodeJS.Signals | null

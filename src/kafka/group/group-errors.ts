@@ -1,29 +1,7 @@
 import { unreachable } from '../../model/assert.ts'
 import { MillraceError } from '../../model/errors.ts'
 import { reactionTo, type CallKind } from '../error-reactions.ts'
-import { kafkaErrorName } from '../protocol/error-codes.ts'
-
-/** Kafka's error codes that the group layer has something to do about. */
-export const GROUP_ERROR = {
-  none: 0,
-  unknownTopicOrPartition: 3,
-  offsetMetadataTooLarge: 12,
-  coordinatorNotAvailable: 15,
-  illegalGeneration: 22,
-  inconsistentGroupProtocol: 23,
-  invalidGroupId: 24,
-  unknownMemberId: 25,
-  invalidSessionTimeout: 26,
-  rebalanceInProgress: 27,
-  topicAuthorizationFailed: 29,
-  groupAuthorizationFailed: 30,
-  unsupportedVersion: 35,
-  transactionalIdAuthorizationFailed: 53,
-  memberIdRequired: 79,
-  groupMaxSizeReached: 81,
-  fencedInstanceId: 82,
-  unstableOffsetCommit: 88,
-} as const
+import { ERROR_CODE, kafkaErrorName } from '../protocol/error-codes.ts'
 
 /** Who was refused, and what it had asked, for the message. */
 export interface RefusedCall {
@@ -74,41 +52,41 @@ function kindOf(call: RefusedCall['call']): CallKind {
 
 function stopError(kafkaCode: number, group: string, answered: string): MillraceError {
   switch (kafkaCode) {
-    case GROUP_ERROR.groupAuthorizationFailed:
-    case GROUP_ERROR.topicAuthorizationFailed:
-    case GROUP_ERROR.transactionalIdAuthorizationFailed:
+    case ERROR_CODE.GROUP_AUTHORIZATION_FAILED:
+    case ERROR_CODE.TOPIC_AUTHORIZATION_FAILED:
+    case ERROR_CODE.TRANSACTIONAL_ID_AUTHORIZATION_FAILED:
       return new MillraceError('NOT_AUTHORIZED', {
         kafkaCode,
         what: `The principal lacks a right that group ${group} needs: ${answered}.`,
         action: `Grant Read on Group ${group} and on the topics it reads.`,
       })
-    case GROUP_ERROR.invalidGroupId:
+    case ERROR_CODE.INVALID_GROUP_ID:
       return new MillraceError('CONFIG_INVALID', {
         kafkaCode,
         what: `The broker does not accept ${group} as a group id.`,
         action: 'Choose another `application.id`.',
       })
-    case GROUP_ERROR.invalidSessionTimeout:
+    case ERROR_CODE.INVALID_SESSION_TIMEOUT:
       return new MillraceError('CONFIG_INVALID', {
         kafkaCode,
         what: 'The broker does not accept this `session.timeout.ms`.',
         action:
           "Choose a value between the broker's `group.min.session.timeout.ms` and `group.max.session.timeout.ms`, or change those.",
       })
-    case GROUP_ERROR.inconsistentGroupProtocol:
+    case ERROR_CODE.INCONSISTENT_GROUP_PROTOCOL:
       return new MillraceError('CONFIG_CONFLICT', {
         kafkaCode,
         what: `Group ${group} has members of another kind, which do not speak this application's assignment protocol.`,
         action: 'Stop the other application and wait until its members have left, or choose another `application.id`.',
       })
-    case GROUP_ERROR.groupMaxSizeReached:
+    case ERROR_CODE.GROUP_MAX_SIZE_REACHED:
       return new MillraceError('KAFKA_ERROR', {
         kafkaCode,
         reaction: 'stop',
         what: `Group ${group} is full.`,
         action: "Run fewer stream threads, or raise the broker's `group.max.size`.",
       })
-    case GROUP_ERROR.unsupportedVersion:
+    case ERROR_CODE.UNSUPPORTED_VERSION:
       return new MillraceError('BROKER_TOO_OLD', { kafkaCode })
     default:
       return new MillraceError('KAFKA_ERROR', { kafkaCode, reaction: 'stop', what: `Group ${group}: ${answered}.` })

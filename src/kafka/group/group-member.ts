@@ -4,8 +4,9 @@ import { asMillraceError, MillraceError } from '../../model/errors.ts'
 import type { GroupMembership } from '../group-membership.ts'
 import type { ResponseBodies } from '../protocol/api.ts'
 import { decodeAssignment } from '../protocol/consumer-protocol.ts'
+import { ERROR_CODE } from '../protocol/error-codes.ts'
 import { GroupCalls } from './group-calls.ts'
-import { asLoss, GROUP_ERROR, groupError, membershipEnd } from './group-errors.ts'
+import { asLoss, groupError, membershipEnd } from './group-errors.ts'
 import type { GroupEvent, JoinInput } from './group-event.ts'
 import { assignmentsOf, isLeader, NOTHING_ASSIGNED, requestJoin } from './join-round.ts'
 import type { GroupMemberOptions } from './group-member-options.ts'
@@ -114,7 +115,7 @@ export class GroupMember {
   async heartbeatNow(): Promise<number> {
     const membership = this.#membership
     if (membership === undefined) {
-      return this.#state === 'replaced' ? GROUP_ERROR.fencedInstanceId : GROUP_ERROR.unknownMemberId
+      return this.#state === 'replaced' ? ERROR_CODE.FENCED_INSTANCE_ID : ERROR_CODE.UNKNOWN_MEMBER_ID
     }
     const sentAtMs = this.#options.clock.nowMs()
     const code = await this.#calls.heartbeat(membership, this.#heartbeatTimeoutMs)
@@ -204,11 +205,11 @@ export class GroupMember {
   }
 
   #synced(membership: GroupMembership, answer: ResponseBodies['SyncGroup']): void {
-    if (answer.errorCode === GROUP_ERROR.rebalanceInProgress) {
+    if (answer.errorCode === ERROR_CODE.REBALANCE_IN_PROGRESS) {
       this.#rebalanceNeeded()
       return
     }
-    if (answer.errorCode !== GROUP_ERROR.none) throw this.#refusal('SyncGroup', answer.errorCode)
+    if (answer.errorCode !== ERROR_CODE.NONE) throw this.#refusal('SyncGroup', answer.errorCode)
     const { partitions, userData } =
       answer.assignment.length === 0 ? NOTHING_ASSIGNED : decodeAssignment(answer.assignment)
     this.#failuresInRow = 0
@@ -289,15 +290,15 @@ export class GroupMember {
     // Sent in an earlier generation or life: the answer says nothing about this one.
     if (membership !== this.#membership) return
     switch (code) {
-      case GROUP_ERROR.none:
+      case ERROR_CODE.NONE:
         this.#liveness.heard(sentAtMs)
         return
-      case GROUP_ERROR.rebalanceInProgress:
+      case ERROR_CODE.REBALANCE_IN_PROGRESS:
         this.#liveness.heard(sentAtMs)
         if (this.#state === 'stable') this.#rebalanceNeeded()
         return
-      case GROUP_ERROR.illegalGeneration:
-      case GROUP_ERROR.unknownMemberId:
+      case ERROR_CODE.ILLEGAL_GENERATION:
+      case ERROR_CODE.UNKNOWN_MEMBER_ID:
         // The answer to our JoinGroup is under way and decides.
         if (this.#state === 'joining') return
         break
@@ -351,7 +352,7 @@ export class GroupMember {
     this.#membership = undefined
     this.#ownedInGeneration = undefined
     this.#events.length = 0
-    if (error.details.kafkaCode === GROUP_ERROR.unknownMemberId) this.#memberId = ''
+    if (error.details.kafkaCode === ERROR_CODE.UNKNOWN_MEMBER_ID) this.#memberId = ''
     this.#move(end)
     switch (end) {
       case 'membershipLost':

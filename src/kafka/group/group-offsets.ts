@@ -9,8 +9,8 @@ import type { GroupMembership } from '../group-membership.ts'
 import { reactionTo } from '../error-reactions.ts'
 import type { OffsetAndMetadata } from '../offset-and-metadata.ts'
 import type { ResponseBodies } from '../protocol/api.ts'
-import { kafkaErrorName } from '../protocol/error-codes.ts'
-import { GROUP_ERROR, groupError } from './group-errors.ts'
+import { ERROR_CODE, kafkaErrorName } from '../protocol/error-codes.ts'
+import { groupError } from './group-errors.ts'
 import { offsetCommitRequests } from './offset-commit-request.ts'
 import { offsetFetchAnswers, offsetFetchRequest, type FetchedOffset } from './offset-fetch-request.ts'
 
@@ -113,7 +113,7 @@ export class GroupOffsets {
       },
     )
     const { errorCode, offsets } = offsetFetchAnswers(this.#groupId, answer)
-    if (errorCode !== GROUP_ERROR.none) throw this.#fetchRefused(errorCode)
+    if (errorCode !== ERROR_CODE.NONE) throw this.#fetchRefused(errorCode)
     return offsets
   }
 
@@ -129,7 +129,7 @@ export class GroupOffsets {
         what: `OffsetFetch of group ${JSON.stringify(this.#groupId)} was answered without this partition.`,
       })
     }
-    if (answer.errorCode !== GROUP_ERROR.none) {
+    if (answer.errorCode !== ERROR_CODE.NONE) {
       if (reactionTo(answer.errorCode, 'offsetCommit') === 'retry') return false
       throw withPlace(this.#fetchRefused(answer.errorCode), topicPartition)
     }
@@ -140,12 +140,12 @@ export class GroupOffsets {
   }
 
   #unstable(first: TopicPartition, answers: TopicPartitionMap<FetchedOffset>): MillraceError {
-    const kafkaCode = answers.get(first)?.errorCode ?? GROUP_ERROR.unstableOffsetCommit
+    const kafkaCode = answers.get(first)?.errorCode ?? ERROR_CODE.UNSTABLE_OFFSET_COMMIT
     return new MillraceError('REQUEST_TIMED_OUT', {
       ...first,
       kafkaCode,
       what:
-        kafkaCode === GROUP_ERROR.unstableOffsetCommit
+        kafkaCode === ERROR_CODE.UNSTABLE_OFFSET_COMMIT
           ? `the offset in group ${JSON.stringify(this.#groupId)} is still part of an open transaction`
           : `the offset in group ${JSON.stringify(this.#groupId)} could not be read (${kafkaErrorName(kafkaCode)})`,
     })
@@ -173,10 +173,10 @@ export class GroupOffsets {
   }
 
   #commitRefused({ errorCode, ...topicPartition }: PartitionCode, member: GroupMembership): MillraceError {
-    if (errorCode === GROUP_ERROR.unknownTopicOrPartition) {
+    if (errorCode === ERROR_CODE.UNKNOWN_TOPIC_OR_PARTITION) {
       return new MillraceError('TOPIC_MISSING', { ...topicPartition, kafkaCode: errorCode })
     }
-    if (errorCode === GROUP_ERROR.offsetMetadataTooLarge) {
+    if (errorCode === ERROR_CODE.OFFSET_METADATA_TOO_LARGE) {
       return new MillraceError('KAFKA_ERROR', {
         ...topicPartition,
         kafkaCode: errorCode,
@@ -206,7 +206,7 @@ export class GroupOffsets {
     const coordinator = await this.#cluster.coordinator('group', this.#groupId, Math.max(deadline.remainingMs, 1))
     const connection = await this.#cluster.connection(coordinator, 'coordinator')
     const version = connection.apiVersions.best('OffsetFetch')
-    if (version === undefined) throw this.#fetchRefused(GROUP_ERROR.unsupportedVersion)
+    if (version === undefined) throw this.#fetchRefused(ERROR_CODE.UNSUPPORTED_VERSION)
     return version
   }
 
@@ -225,9 +225,9 @@ interface PartitionCode extends TopicPartition {
   readonly errorCode: number
 }
 
-const REBALANCING: ReadonlySet<number> = new Set([GROUP_ERROR.rebalanceInProgress, GROUP_ERROR.illegalGeneration])
+const REBALANCING: ReadonlySet<number> = new Set([ERROR_CODE.REBALANCE_IN_PROGRESS, ERROR_CODE.ILLEGAL_GENERATION])
 
-const RETRIED_COMMIT: ReadonlySet<number> = new Set([GROUP_ERROR.unknownTopicOrPartition])
+const RETRIED_COMMIT: ReadonlySet<number> = new Set([ERROR_CODE.UNKNOWN_TOPIC_OR_PARTITION])
 
 function codesOf(answer: ResponseBodies['OffsetCommit']): readonly PartitionCode[] {
   return answer.topics.flatMap(({ name, partitions }) =>
@@ -237,7 +237,7 @@ function codesOf(answer: ResponseBodies['OffsetCommit']): readonly PartitionCode
 
 /** The refusal to act on: one that a new call cannot clear comes before one that it can. */
 function worst(codes: readonly PartitionCode[]): PartitionCode | undefined {
-  const refusals = codes.filter(({ errorCode }) => errorCode !== GROUP_ERROR.none)
+  const refusals = codes.filter(({ errorCode }) => errorCode !== ERROR_CODE.NONE)
   const isMild = ({ errorCode }: PartitionCode): boolean => REBALANCING.has(errorCode) || RETRIED_COMMIT.has(errorCode)
   return refusals.find(refusal => !isMild(refusal)) ?? refusals[0]
 }

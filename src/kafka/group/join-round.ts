@@ -1,8 +1,9 @@
 import { sleep, type Clock } from '../../model/clock.ts'
 import type { ResponseBodies } from '../protocol/api.ts'
 import { decodeSubscription } from '../protocol/consumer-protocol.ts'
+import { ERROR_CODE } from '../protocol/error-codes.ts'
 import type { GroupCalls } from './group-calls.ts'
-import { GROUP_ERROR, groupError } from './group-errors.ts'
+import { groupError } from './group-errors.ts'
 import type { AssignmentRound, GroupAssignment, JoinInput } from './group-event.ts'
 
 /** One attempt to get a generation. */
@@ -39,17 +40,17 @@ export async function requestJoin(
   let { memberId } = request
   while (request.isCurrent()) {
     const leftMs = deadlineMs - clock.nowMs()
-    if (leftMs <= 0) throw groupError(GROUP_ERROR.coordinatorNotAvailable, refused)
+    if (leftMs <= 0) throw groupError(ERROR_CODE.COORDINATOR_NOT_AVAILABLE, refused)
     const answer = await calls.join(memberId, input, isMember ? ownedInGeneration : undefined, leftMs)
     if (!request.isCurrent()) return undefined
-    if (answer.errorCode === GROUP_ERROR.none) return answer
-    if (answer.errorCode === GROUP_ERROR.memberIdRequired) {
+    if (answer.errorCode === ERROR_CODE.NONE) return answer
+    if (answer.errorCode === ERROR_CODE.MEMBER_ID_REQUIRED) {
       // A new dynamic member is given its id first (KIP-394), so that a lost answer leaves no ghost in the group.
       memberId = answer.memberId
-    } else if (answer.errorCode === GROUP_ERROR.unknownMemberId && memberId !== '' && !isMember) {
+    } else if (answer.errorCode === ERROR_CODE.UNKNOWN_MEMBER_ID && memberId !== '' && !isMember) {
       // An id kept over a loss, which the group has forgotten meanwhile. Nothing is owned: begin as a new member.
       memberId = ''
-    } else if (answer.errorCode === GROUP_ERROR.rebalanceInProgress) {
+    } else if (answer.errorCode === ERROR_CODE.REBALANCE_IN_PROGRESS) {
       // Some brokers say so while they end a round; Kafka's client asks again as well.
       await sleep(clock, REBALANCE_BACK_OFF_MS)
     } else {
