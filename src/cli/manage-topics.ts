@@ -32,7 +32,7 @@ export async function manageTopics(
 }
 
 /** Every topic of an application, as the cluster has it or as it would be created. */
-export function plannedTopics({ config, plan }: PlannedApplication): Promise<readonly TopicPlan[]> {
+function plannedTopics({ config, plan }: PlannedApplication): Promise<readonly TopicPlan[]> {
   return withCluster(config, access =>
     planTopics(
       topicPreparationOf({ config, plan, clock: systemClock, random: Math.random, logger: SILENT_LOGGER }, access),

@@ -7,7 +7,7 @@ export interface OffsetMetadata {
 }
 
 /** Nothing known: what an offset without metadata, or with another application's, stands for. */
-export const NO_OFFSET_METADATA: OffsetMetadata = { partitionTime: -1, variables: new Map() }
+const NO_OFFSET_METADATA: OffsetMetadata = { partitionTime: -1, variables: new Map() }
 
 const LATEST_VERSION = 2
 const VERSION_WITHOUT_VARIABLES = 1

@@ -17,7 +17,7 @@ export interface ProbeResult {
 }
 
 /** A loop that has not turned for so long will not turn again by itself. @default 60 s */
-export const LIVENESS_LIMIT_MS = 60_000
+const LIVENESS_LIMIT_MS = 60_000
 
 /** Answers the probes of an orchestrator. A rebalance is live, not ready. */
 export class ServiceHealth {

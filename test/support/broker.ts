@@ -27,7 +27,7 @@ const START_TIMEOUT_MS = 300_000
 const started = new Map<BrokerKind, Promise<LocalKafka>>()
 
 /** The shared broker of a kind. Tests that kill or pause nodes must leave them running as they found them. */
-export function sharedBroker(kind: BrokerKind): Promise<LocalKafka> {
+function sharedBroker(kind: BrokerKind): Promise<LocalKafka> {
   let broker = started.get(kind)
   if (broker === undefined) {
     broker = LocalKafka.start(KINDS[kind])

@@ -139,7 +139,7 @@ export async function sharedJavaClient(
 }
 
 /** Ends the shared Java client. */
-export async function stopSharedJavaClient(): Promise<void> {
+async function stopSharedJavaClient(): Promise<void> {
   const client = shared
   shared = undefined
   await (await client)?.stop()

@@ -5,7 +5,7 @@ import type { LocalKafka } from '../../src/local-kafka/local-kafka.ts'
 import { SILENT_LOGGER } from '../../src/model/logger.ts'
 
 /** The addresses of a list such as `bootstrap.servers`. */
-export function addressesOf(bootstrapServers: string): { host: string; port: number }[] {
+function addressesOf(bootstrapServers: string): { host: string; port: number }[] {
   return bootstrapServers.split(',').map(server => {
     const colon = server.lastIndexOf(':')
     return { host: server.slice(0, colon), port: Number(server.slice(colon + 1)) }

@@ -20,7 +20,7 @@ const REFUSED_CERTIFICATE: Readonly<Record<string, string>> = {
 }
 
 /** The system's or OpenSSL's name of an error, such as `ECONNREFUSED`. */
-export function codeOf(error: unknown): string | undefined {
+function codeOf(error: unknown): string | undefined {
   return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : undefined
 }
 

@@ -24,7 +24,7 @@ export interface Watermarks {
 }
 
 /** Blocks held per partition: one being waited for by the engine, one behind it. */
-export const BLOCKS_MAX = 2
+const BLOCKS_MAX = 2
 
 const BACK_OFF_MIN_MS = 20
 const BACK_OFF_MAX_MS = 1_000

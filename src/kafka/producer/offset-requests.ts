@@ -6,7 +6,7 @@ import type { RequestBodies } from '../protocol/api.ts'
 export type OffsetTopic = RequestBodies['TxnOffsetCommit']['topics'][number]
 
 /** One request must fit into one batch of the offsets topic (1 MB); beyond it every partition is answered −1. */
-export const OFFSET_REQUEST_BYTES_MAX = 900_000
+const OFFSET_REQUEST_BYTES_MAX = 900_000
 /** Key, value and framing of one committed offset in the offsets topic, without its texts. */
 const OFFSET_BYTES = 96
 

@@ -24,7 +24,7 @@ export interface Assignment {
 }
 
 /** The last version; a reader of an earlier one ignores what follows its fields. */
-export const CONSUMER_PROTOCOL_VERSION = 3
+const CONSUMER_PROTOCOL_VERSION = 3
 
 /** Bytes of a subscription; topics and owned partitions are sorted, as the JVM does. */
 export function encodeSubscription(subscription: Subscription, version = CONSUMER_PROTOCOL_VERSION): Buffer {
