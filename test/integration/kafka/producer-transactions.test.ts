@@ -1,6 +1,7 @@
 import { expect } from 'chai'
 import { TopicPartitionMap } from '../../../src/model/topic-partition.ts'
 import type { OffsetAndMetadata } from '../../../src/kafka/offset-and-metadata.ts'
+import type { Producer } from '../../../src/kafka/producer/producer.ts'
 import { TRANSACTION_BROKERS, uniqueName, useBroker } from '../../support/broker.ts'
 import { eventually } from '../../support/condition.ts'
 import { committedOffsets } from '../../support/kafka-reader.ts'
@@ -34,6 +35,19 @@ for (const kind of TRANSACTION_BROKERS) {
       loops.push(loop)
       await loop.owns(4)
       return loop
+    }
+
+    /** A producer whose open transaction the broker has aborted, which it has not noticed yet. */
+    const timedOutProducer = async (): Promise<Producer> => {
+      const producer = await room.producer({ transactionTimeoutMs: 1_000 })
+      producer.setAskGroup(() => Promise.resolve('ours'))
+      room.append(producer, ['too late'])
+      await producer.flush(TIMEOUT_MS)
+      await eventually('the broker aborts the transaction', async () => {
+        const [transaction] = (await room.admin.describeTransactions([room.transactionalId])).values()
+        return transaction?.state === 'CompleteAbort'
+      })
+      return producer
     }
 
     it('shows what was committed, in order, and nothing that was aborted (I3)', async () => {
@@ -207,14 +221,7 @@ for (const kind of TRANSACTION_BROKERS) {
     })
 
     it('survives that the broker timed its transaction out: aborts, and goes on (F23)', async () => {
-      const producer = await room.producer({ transactionTimeoutMs: 1_000 })
-      producer.setAskGroup(() => Promise.resolve('ours'))
-      room.append(producer, ['too late'])
-      await producer.flush(TIMEOUT_MS)
-      await eventually('the broker aborts the transaction', async () => {
-        const [transaction] = (await room.admin.describeTransactions([room.transactionalId])).values()
-        return transaction?.state === 'CompleteAbort'
-      })
+      const producer = await timedOutProducer()
 
       expect((await failureOf(producer.commitTransaction(TIMEOUT_MS))).reaction).to.equal('refence')
       await producer.abortTransaction(TIMEOUT_MS)
@@ -223,14 +230,7 @@ for (const kind of TRANSACTION_BROKERS) {
     })
 
     it('survives a timed-out transaction that it notices while it writes', async () => {
-      const producer = await room.producer({ transactionTimeoutMs: 1_000 })
-      producer.setAskGroup(() => Promise.resolve('ours'))
-      room.append(producer, ['too late'])
-      await producer.flush(TIMEOUT_MS)
-      await eventually('the broker aborts the transaction', async () => {
-        const [transaction] = (await room.admin.describeTransactions([room.transactionalId])).values()
-        return transaction?.state === 'CompleteAbort'
-      })
+      const producer = await timedOutProducer()
       room.append(producer, ['later still'])
       await failureOf(producer.flush(TIMEOUT_MS))
       await producer.abortTransaction(TIMEOUT_MS)
