@@ -14,7 +14,7 @@ export interface ThreadStart {
   readonly source: Exclude<ApplicationSource, { kind: 'inline' }>
   readonly identity: ThreadIdentity
   readonly topics: PreparedTopics
-  /** One number: when the loop last turned, by the clock all threads share (ms since the process began). */
+  /** One number: when the loop last turned, by wall clock in ms; the monotonic clock of each thread has a start of its own. */
   readonly turnedAt: SharedArrayBuffer
 }
 
