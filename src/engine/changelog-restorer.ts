@@ -54,13 +54,7 @@ export class ChangelogRestorer {
     this.#options = options
   }
 
-  /** Changelog offsets still to go through, over all stores. */
-  get remaining(): number {
-    let remaining = 0
-    for (const store of this.#restoring.values()) remaining += Math.max(0, store.endOffset - store.position)
-    return remaining
-  }
-
+  /** Changelog offsets that the task's stores still have to go through. */
   remainingOf(task: ActiveTask): number {
     let remaining = 0
     for (const store of this.#restoring.values())

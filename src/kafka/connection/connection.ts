@@ -66,7 +66,6 @@ export class Connection {
           version,
           body: [body],
           timeoutMs: options.connectTimeoutMs,
-          answered: true,
         }),
       )
       versions.checkFloors(formatAddress(options))
@@ -135,20 +134,7 @@ export class Connection {
       version,
       body,
       timeoutMs: timeoutMs ?? this.#options.requestTimeoutMs,
-      answered: true,
     })
-  }
-
-  /**
-   * Sends a request that the broker does not answer (Produce with acks=0). Resolves once the bytes went to the socket,
-   * which says nothing about the broker.
-   *
-   * @throws MillraceError `CONNECTION_LOST`
-   */
-  async sendUnanswered(api: ApiName, version: number, body: readonly Buffer[]): Promise<void> {
-    this.#checkFeatures(api, version)
-    const timeoutMs = this.#options.requestTimeoutMs
-    await this.#pipeline.submit({ api, version, body, timeoutMs, answered: false })
   }
 
   /** Closes the socket at once and rejects every request that waits. Idempotent. */
@@ -172,7 +158,7 @@ export class Connection {
     const version = this.#bestVersion(api)
     const timeoutMs = this.#options.connectTimeoutMs
     const encoded = [encodeRequestBody(api, version, body)]
-    const answer = await this.#pipeline.submit({ api, version, body: encoded, timeoutMs, answered: true }, true)
+    const answer = await this.#pipeline.submit({ api, version, body: encoded, timeoutMs }, true)
     return this.#decode(api, version, answer)
   }
 

@@ -15,8 +15,6 @@ export interface WireRequest {
   /** The encoded body in one or more buffers, which must not change until the request is settled. */
   readonly body: readonly Buffer[]
   readonly timeoutMs: number
-  /** False for Produce with acks=0: settled once the socket took the bytes. */
-  readonly answered: boolean
 }
 
 /** A request between its submission and its answer. */
@@ -46,7 +44,6 @@ interface PipelineListener {
 const RESPONSE_BYTES_MAX = 256 * 1024 * 1024
 const FRAME_LENGTH_BYTES = 4
 const CORRELATION_ID_MAX = 0x7f_ff_ff_ff
-const NO_BODY = Buffer.alloc(0)
 
 /**
  * The requests of one socket: they leave in the order of submission and are answered in that order. Ends as a whole:
@@ -118,7 +115,7 @@ export class RequestPipeline {
    */
   submit(request: WireRequest, pastHold = false): Promise<Buffer> {
     return new Promise((resolve, reject) => {
-      const { api, version, body, timeoutMs, answered } = request
+      const { api, version, body, timeoutMs } = request
       const cause = this.#closeCause
       if (cause !== undefined) {
         reject(this.#lost(api, cause))
@@ -129,7 +126,6 @@ export class RequestPipeline {
         version,
         body,
         timeoutMs,
-        answered,
         resolve,
         reject,
         correlationId: 0,
@@ -179,8 +175,7 @@ export class RequestPipeline {
     this.#socket.write(start)
     for (const part of request.body) this.#socket.write(part)
     this.#socket.uncork()
-    if (request.answered) this.#inFlight.push(request)
-    else if (settle(request)) request.resolve(NO_BODY)
+    this.#inFlight.push(request)
   }
 
   #startDeadline(request: PendingRequest): void {

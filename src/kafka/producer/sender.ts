@@ -92,11 +92,6 @@ export class Sender {
     return this.#outstanding === 0 && this.#lanes.every(lane => lane.idle)
   }
 
-  /** Whether requests wait for their answers. */
-  get hasOutstanding(): boolean {
-    return this.#outstanding > 0
-  }
-
   /** The lane of a partition that is written for the first time. */
   openLane(topic: string, partition: number): PartitionLane {
     const lane = new PartitionLane(topic, partition)

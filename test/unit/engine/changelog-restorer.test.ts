@@ -98,7 +98,7 @@ describe('changelog restorer', () => {
     bench.logs.latest.set(ONE, 10)
     await bench.restorer.begin(bench.task)
     expect(bench.fetcher.positions.get(ONE)).to.equal(5)
-    expect(bench.restorer.remaining).to.equal(5)
+    expect(bench.restorer.remainingOf(bench.task)).to.equal(5)
 
     const records = [
       { offset: 5, key: 'a', value: count(1) },

@@ -183,17 +183,6 @@ describe('Connection', () => {
     expect(connection.closed).to.equal(true)
   })
 
-  it('resolves a request without an answer once it is written, and matches later answers all the same', async () => {
-    const connection = await open()
-    const body = encodeRequestBody('Produce', 9, { transactionalId: null, acks: 0, timeoutMs: 1, topicData: [] })
-    await connection.sendUnanswered('Produce', 9, [body])
-    const answer = connection.send('Heartbeat', HEARTBEAT)
-    const request = await server.request(1)
-    expect(server.requests.map(({ api }) => api)).to.deep.equal(['Produce', 'Heartbeat'])
-    request.answer('Heartbeat', heartbeatAnswer(0))
-    expect((await answer).errorCode).to.equal(0)
-  })
-
   it('tells how long it has been idle, and 0 while an answer is due', async () => {
     const clock = new ManualClock()
     const connection = await open(offering(), { clock })
