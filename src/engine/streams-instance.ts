@@ -298,9 +298,13 @@ export class StreamsInstance {
   #end(): void {
     if (this.#ending) return
     this.#ending = true
-    const release = this.#started?.identity.release() ?? Promise.resolve()
+    const { identity, logger } = this.#started ?? {}
+    const release = identity?.release() ?? Promise.resolve()
     release
-      .catch(() => undefined)
+      .catch((error: unknown) => {
+        // The next start takes over the lock of a process that is gone.
+        logger?.warn({ err: reasonOf(error) }, 'the lock of the state directory could not be removed')
+      })
       .finally(() => {
         this.#on('allStopped')
         if (this.#failure === undefined) {

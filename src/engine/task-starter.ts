@@ -1,5 +1,5 @@
 import { sleep, type Clock } from '../model/clock.ts'
-import { MillraceError } from '../model/errors.ts'
+import { asMillraceError, MillraceError } from '../model/errors.ts'
 import type { Logger } from '../model/logger.ts'
 import { TopicPartitionMap, type TopicPartition } from '../model/topic-partition.ts'
 import { parseDurationMs } from '../model/duration.ts'
@@ -56,7 +56,7 @@ export class TaskStarter {
   start(tasks: readonly ActiveTask[]): void {
     if (tasks.length === 0) return
     this.#run(tasks).then(this.#options.onWake, (thrown: unknown) => {
-      this.#failure = thrown instanceof MillraceError ? thrown : new MillraceError('INTERNAL', { cause: thrown })
+      this.#failure = asMillraceError(thrown)
       this.#options.onWake()
     })
   }

@@ -2,6 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Clock } from '../../model/clock.ts'
+import { reasonOf } from '../../model/errors.ts'
 import type { ProvidedKafka } from '../../local-kafka/kafka-provider.ts'
 import { ApplicationProcess, type ApplicationLaunch } from './application-process.ts'
 import { untilNoLag, untilNoneOpen } from './cluster-check.ts'
@@ -56,7 +57,7 @@ export async function runDemo(kafka: ProvidedKafka, options: DemoOptions): Promi
   try {
     return await new DemoRun({ demo, names, stateDir, options, bootstrapServers: kafka.bootstrapServers }).run()
   } finally {
-    if (kafka.source === 'given') await removeTraces(demo, names)
+    if (kafka.source === 'given') await removeTraces(demo, names, options.print)
     await demo.cluster.close()
     await rm(stateDir, { recursive: true, force: true })
   }
@@ -254,8 +255,12 @@ function summary(verdict: DemoVerdict): string {
 }
 
 /** On a Kafka that is not ours nothing stays behind. */
-async function removeTraces({ admin }: DemoCluster, names: DemoNames): Promise<void> {
+async function removeTraces({ admin }: DemoCluster, names: DemoNames, print: DemoOptions['print']): Promise<void> {
   const { orders, totals, deadLetters, changelog, repartition, applicationId } = names
-  await admin.deleteTopics([orders, totals, deadLetters, changelog, repartition]).catch(() => undefined)
-  await admin.deleteGroup(applicationId).catch(() => undefined)
+  const leave = (what: string) => (error: unknown) => {
+    print(`${what} could not be removed: ${reasonOf(error)}`)
+  }
+  const topics = [orders, totals, deadLetters, changelog, repartition]
+  await admin.deleteTopics(topics).catch(leave(`The topics ${topics.join(', ')}`))
+  await admin.deleteGroup(applicationId).catch(leave(`The group ${applicationId}`))
 }
