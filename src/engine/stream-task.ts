@@ -74,7 +74,10 @@ export class StreamTask {
       dropped: reason => {
         ports.dropped(reason)
       },
-      store: name => stores.get(name),
+      store: name => stores.keyValue(name),
+      windowStore: name => stores.window(name),
+      sessionStore: name => stores.session(name),
+      variable: (name, initial) => this.variables.declare(name, initial, { kept: true }),
       storeView: definition => stores.view(definition, () => record.view.timestamp),
     })
     this.#queues = plan.sources.flatMap(({ topics, node }, at) => {

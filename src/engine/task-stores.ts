@@ -1,9 +1,16 @@
 import { MillraceError } from '../model/errors.ts'
 import { NO_HEADERS } from '../model/headers.ts'
+import type { AnyState } from '../stores/any-state.ts'
 import { type Changelog, type KeyValueState } from '../stores/key-value-state.ts'
 import { PlainKeyValueView, TimestampedKeyValueView } from '../stores/key-value-view.ts'
 import { MemoryKeyValueStore } from '../stores/memory-key-value-store.ts'
+import { MemorySessionStore } from '../stores/memory-session-store.ts'
+import { MemoryWindowStore } from '../stores/memory-window-store.ts'
+import type { SessionState } from '../stores/session-state.ts'
+import { SessionStoreView } from '../stores/session-store-view.ts'
 import type { StoreDefinition } from '../stores/store-spec.ts'
+import { WindowStoreView } from '../stores/window-store-view.ts'
+import type { WindowState } from '../stores/window-state.ts'
 import type { GlobalTablePlan, StorePlan, SubtopologyPlan } from '../topology/plan.ts'
 import type { RecordCollector } from './record-collector.ts'
 
@@ -13,8 +20,8 @@ export type SharedGlobals = ReadonlyMap<string, KeyValueState>
 /** The stores of one task. */
 export class TaskStores {
   /** Those that belong to the task, in the plan's order. */
-  readonly own: readonly KeyValueState[]
-  readonly #byName = new Map<string, KeyValueState>()
+  readonly own: readonly AnyState[]
+  readonly #byName = new Map<string, AnyState>()
 
   constructor(
     plan: SubtopologyPlan,
@@ -28,18 +35,52 @@ export class TaskStores {
   }
 
   /** @throws MillraceError `NAME_UNKNOWN` */
-  get(name: string): KeyValueState {
+  keyValue(name: string): KeyValueState {
+    const store = this.#get(name)
+    return store.kind === 'keyValue' ? store : wrongKind(store, 'keyValue')
+  }
+
+  /** @throws MillraceError `NAME_UNKNOWN` */
+  window(name: string): WindowState {
+    const store = this.#get(name)
+    return store.kind === 'window' ? store : wrongKind(store, 'window')
+  }
+
+  /** @throws MillraceError `NAME_UNKNOWN` */
+  session(name: string): SessionState {
+    const store = this.#get(name)
+    return store.kind === 'session' ? store : wrongKind(store, 'session')
+  }
+
+  /** A store as user code sees it. */
+  view(definition: StoreDefinition, nowMs: () => number): unknown {
+    const { name, kind, key } = definition
+    switch (kind) {
+      case 'keyValue':
+        return new PlainKeyValueView({ state: this.keyValue(name), key, nowMs })
+      case 'timestampedKeyValue':
+        return new TimestampedKeyValueView({ state: this.keyValue(name), key, nowMs })
+      case 'window':
+      case 'timestampedWindow':
+        return new WindowStoreView({ state: this.window(name), key, nowMs, windowSizeMs: definition.windowSizeMs ?? 0 })
+      case 'session':
+        return new SessionStoreView({ state: this.session(name), key, nowMs })
+    }
+  }
+
+  #get(name: string): AnyState {
     const store = this.#byName.get(name)
     if (store === undefined)
       throw new MillraceError('NAME_UNKNOWN', { node: name, what: `The task has no store ${name}.` })
     return store
   }
+}
 
-  /** A store as user code sees it. */
-  view(definition: StoreDefinition, nowMs: () => number): unknown {
-    const options = { state: this.get(definition.name), key: definition.key, nowMs }
-    return definition.kind === 'keyValue' ? new PlainKeyValueView(options) : new TimestampedKeyValueView(options)
-  }
+function wrongKind({ name, kind }: AnyState, wanted: AnyState['kind']): never {
+  throw new MillraceError('NAME_UNKNOWN', {
+    node: name,
+    what: `The store ${name} is of the kind ${kind}, and ${wanted} is asked for.`,
+  })
 }
 
 /** The store of a global table: filled from its topic, never written by tasks. */
@@ -52,25 +93,40 @@ export function newGlobalStore({ store }: GlobalTablePlan): KeyValueState {
   })
 }
 
-function newStore(
-  { name, definition, changelogTopic, sourceTopicIsChangelog }: StorePlan,
+function newStore(plan: StorePlan, partition: number, collector: RecordCollector): AnyState {
+  const { name, definition, changelogTopic } = plan
+  const changelog = changelogOf(plan, partition, collector)
+  const { value, retentionMs = 0 } = definition
+  const { maxBytes } = definition.options
+  switch (definition.kind) {
+    case 'keyValue':
+    case 'timestampedKeyValue':
+      return new MemoryKeyValueStore({ name, value, changelog, restoredFrom: changelogTopic, maxBytes })
+    case 'window':
+    case 'timestampedWindow':
+      return new MemoryWindowStore({
+        name,
+        value,
+        changelog,
+        maxBytes,
+        retentionMs,
+        retainsDuplicates: definition.retainsDuplicates,
+      })
+    case 'session':
+      return new MemorySessionStore({ name, value, changelog, maxBytes, retentionMs })
+  }
+}
+
+function changelogOf(
+  { changelogTopic, sourceTopicIsChangelog }: StorePlan,
   partition: number,
   collector: RecordCollector,
-): KeyValueState {
-  const changelog: Changelog | undefined =
-    changelogTopic === undefined || sourceTopicIsChangelog
-      ? undefined
-      : {
-          topic: changelogTopic,
-          append: (key, value, timestamp) => {
-            collector.send(changelogTopic, partition, key, value, timestamp, NO_HEADERS)
-          },
-        }
-  return new MemoryKeyValueStore({
-    name,
-    value: definition.value,
-    changelog,
-    restoredFrom: changelogTopic,
-    maxBytes: definition.options.maxBytes,
-  })
+): Changelog | undefined {
+  if (changelogTopic === undefined || sourceTopicIsChangelog) return undefined
+  return {
+    topic: changelogTopic,
+    append: (key, value, timestamp, headers = NO_HEADERS) => {
+      collector.send(changelogTopic, partition, key, value, timestamp, headers)
+    },
+  }
 }

@@ -1,3 +1,4 @@
+import type { RecordHeaders } from '../model/headers.ts'
 import type { StateStore } from './state-store.ts'
 
 /** An entry of a scan: the key's bytes (a view, valid during the turn), the value, and the time of its last update in ms. */
@@ -21,6 +22,7 @@ export interface KeyRange {
  * `TimestampedKeyValueStore<Bytes, byte[]>`.
  */
 export interface KeyValueState extends StateStore {
+  readonly kind: 'keyValue'
   /** The value under a key; `undefined` when there is none. `lastTimestamp` then tells its time. */
   get(key: Uint8Array): unknown
   /** Time of the value that `get` gave last, in ms; −1 when it gave none. A field, so that a read allocates nothing. */
@@ -43,6 +45,6 @@ export interface KeyValueState extends StateStore {
 /** Where a store's changes go: one record per write, in order. */
 export interface Changelog {
   readonly topic: string
-  /** Appends one record; key and value are copied before it returns. */
-  append(key: Uint8Array, value: Uint8Array | null, timestamp: number): void
+  /** Appends one record; key and value are copied before it returns. No headers unless given. */
+  append(key: Uint8Array, value: Uint8Array | null, timestamp: number, headers?: RecordHeaders): void
 }

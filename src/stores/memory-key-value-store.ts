@@ -27,6 +27,7 @@ export interface MemoryStoreOptions {
  * beside key and value, and nothing for the garbage collector to walk.
  */
 export class MemoryKeyValueStore implements KeyValueState {
+  readonly kind = 'keyValue'
   readonly name: string
   readonly changelogTopic: string | undefined
   readonly #changelog: Changelog | undefined

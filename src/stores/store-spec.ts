@@ -1,5 +1,7 @@
+import { parseDurationMs, type Duration } from '../model/duration.ts'
+import { MillraceError } from '../model/errors.ts'
 import type { AnySerde, Serde } from '../serdes/serde.ts'
-import type { KeyValueStore, ValueAndTimestamp } from './store-types.ts'
+import type { KeyValueStore, SessionStore, ValueAndTimestamp, WindowStore } from './store-types.ts'
 
 declare const storeType: unique symbol
 
@@ -38,8 +40,24 @@ export interface KeyValueStoreOptions<K, V> extends StoreEngineOptions {
   value: Serde<V>
 }
 
-/** Whether a key-value store shows user code the time of its entries. */
-export type StoreKind = 'keyValue' | 'timestampedKeyValue'
+/** Options of a user's window store. */
+export interface WindowStoreOptions<K, V> extends KeyValueStoreOptions<K, V> {
+  /** Size of the windows (decides `end` in scans). */
+  windowSize: Duration
+  /** How long entries are kept; at least the size. */
+  retention: Duration
+  /** Keep every put of the same key and start; such a store ignores nulls. @default false */
+  retainDuplicates?: boolean
+}
+
+/** Options of a user's session store. */
+export interface SessionStoreOptions<K, V> extends KeyValueStoreOptions<K, V> {
+  /** How long sessions are kept after their end. */
+  retention: Duration
+}
+
+/** What a store keeps, and whether it shows user code the time of its entries. */
+export type StoreKind = 'keyValue' | 'timestampedKeyValue' | 'window' | 'timestampedWindow' | 'session'
 
 /** What the graph knows of a store. */
 export interface StoreDefinition {
@@ -48,6 +66,12 @@ export interface StoreDefinition {
   readonly key: AnySerde
   readonly value: AnySerde
   readonly options: StoreEngineOptions
+  /** How long entries are kept, in ms; of window and session stores. */
+  readonly retentionMs?: number | undefined
+  /** Size of the windows, in ms; of window stores. */
+  readonly windowSizeMs?: number | undefined
+  /** Whether a window store keeps every put. @default false */
+  readonly retainsDuplicates?: boolean | undefined
 }
 
 /** A spec as `keyValueStore` makes it; the graph recognises it by its class. */
@@ -76,4 +100,48 @@ export function timestampedKeyValueStore<K, V>(
 ): StoreSpec<KeyValueStore<K, ValueAndTimestamp<V>>> {
   const { key, value, ...engine } = options
   return new DefinedStore({ name, kind: 'timestampedKeyValue', key, value, options: engine })
+}
+
+/**
+ * A window store of your own. Kafka Streams: `Stores.windowStoreBuilder`.
+ *
+ * @throws MillraceError `USAGE` when the retention is shorter than a window
+ */
+export function windowStore<K, V>(name: string, options: WindowStoreOptions<K, V>): StoreSpec<WindowStore<K, V>> {
+  const { key, value, windowSize, retention, retainDuplicates, ...engine } = options
+  const windowSizeMs = durationOf(name, 'windowSize', windowSize)
+  const retentionMs = durationOf(name, 'retention', retention)
+  if (retentionMs < windowSizeMs) {
+    throw new MillraceError('USAGE', {
+      node: name,
+      what: `The store ${name} keeps entries for ${String(retentionMs)} ms, shorter than its windows of ${String(windowSizeMs)} ms.`,
+    })
+  }
+  const retainsDuplicates = retainDuplicates ?? false
+  return new DefinedStore({
+    name,
+    kind: 'window',
+    key,
+    value,
+    options: engine,
+    windowSizeMs,
+    retentionMs,
+    retainsDuplicates,
+  })
+}
+
+/** A session store of your own. Kafka Streams: `Stores.sessionStoreBuilder`. */
+export function sessionStore<K, V>(name: string, options: SessionStoreOptions<K, V>): StoreSpec<SessionStore<K, V>> {
+  const { key, value, retention, ...engine } = options
+  const retentionMs = durationOf(name, 'retention', retention)
+  return new DefinedStore({ name, kind: 'session', key, value, options: engine, retentionMs })
+}
+
+function durationOf(store: string, option: string, duration: Duration): number {
+  const ms = parseDurationMs(duration)
+  if (ms !== undefined) return ms
+  throw new MillraceError('USAGE', {
+    node: store,
+    what: `${option} of the store ${store} is a duration such as '1m' or 60000, got ${String(duration)}.`,
+  })
 }

@@ -8,8 +8,11 @@ import { keyBytes, sideBytes, type SideEncoding } from '../operators/side-bytes.
 import type { Serializer } from '../serdes/serde.ts'
 import type { RecordOutput } from '../operators/sink.ts'
 import { rememberingSerializer } from '../serdes/remembering-serializer.ts'
+import type { LongVariable } from '../operators/long-variable.ts'
 import type { KeyValueState } from '../stores/key-value-state.ts'
+import type { SessionState } from '../stores/session-state.ts'
 import type { StoreDefinition } from '../stores/store-spec.ts'
+import type { WindowState } from '../stores/window-state.ts'
 import type { GraphNode, NodeCompiler, Side } from './graph-node.ts'
 import { changelogTopicOf } from './plan-application.ts'
 import type { SubtopologyPlan } from './plan.ts'
@@ -23,6 +26,9 @@ export interface ChainParts {
   readonly logger: Logger
   readonly dropped: (reason: DropReason) => void
   readonly store: (name: string) => KeyValueState
+  readonly windowStore: (name: string) => WindowState
+  readonly sessionStore: (name: string) => SessionState
+  readonly variable: (name: string, initial: number) => LongVariable
   readonly storeView: (definition: StoreDefinition) => unknown
 }
 
@@ -52,6 +58,7 @@ export function compileChain(plan: SubtopologyPlan, parts: ChainParts): readonly
   const compilerOf = (node: GraphNode): NodeCompiler => ({
     ...parts,
     site: { name: node.name, record: parts.record },
+    variable: (name, initial) => parts.variable(`${node.name}.${name}`, initial),
     next: toAll(node.children.map(forwardOf)),
     child: forwardOf,
     childNamed: name => {

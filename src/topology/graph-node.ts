@@ -7,8 +7,11 @@ import type { RecordOutput } from '../operators/sink.ts'
 import type { Site } from '../operators/stateless.ts'
 import type { Step } from '../operators/step.ts'
 import type { AnySerde, Serializer } from '../serdes/serde.ts'
+import type { LongVariable } from '../operators/long-variable.ts'
 import type { KeyValueState } from '../stores/key-value-state.ts'
+import type { SessionState } from '../stores/session-state.ts'
 import type { StoreDefinition } from '../stores/store-spec.ts'
+import type { WindowState } from '../stores/window-state.ts'
 import type { InvalidTimestamp, OffsetReset } from './options.ts'
 
 /** A side of a record. */
@@ -83,8 +86,14 @@ export interface NodeCompiler {
   child(node: GraphNode): Forward
   /** The child of a name; `undefined` when there is none. */
   childNamed(name: string): Forward | undefined
-  /** A store of the task. */
+  /** A key-value store of the task. */
   store(name: string): KeyValueState
+  /** A window store of the task. */
+  windowStore(name: string): WindowState
+  /** A session store of the task. */
+  sessionStore(name: string): SessionState
+  /** What the node remembers between records: undone with them, and committed with the offsets. `name` is unique within the node. */
+  variable(name: string, initial: number): LongVariable
   /** A store as user code sees it. */
   storeView(definition: StoreDefinition): unknown
   /** The bytes of the key the node gets, which is not null, for a store or topic. */

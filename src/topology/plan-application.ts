@@ -29,6 +29,20 @@ const CHANGELOG_CONFIGS: Readonly<Record<string, string>> = {
   'message.timestamp.type': 'CreateTime',
 }
 
+/** Added to the retention of windowed changelogs: clocks of brokers and of events may differ. Kafka Streams: `windowstore.changelog.additional.retention.ms`. */
+const ADDITIONAL_RETENTION_MS = 86_400_000
+
+/** Configuration of a store's changelog. Kafka Streams: `WindowedChangelogTopicConfig`, `UnwindowedUnversionedChangelogTopicConfig`. */
+function changelogConfigs(
+  { retentionMs }: StoreDefinition,
+  properties: PlanProperties,
+): Readonly<Record<string, string>> {
+  if (retentionMs === undefined) return CHANGELOG_CONFIGS
+  const additionalMs = properties['windowstore.changelog.additional.retention.ms'] ?? ADDITIONAL_RETENTION_MS
+  const totalMs = Math.min(retentionMs + additionalMs, Number.MAX_SAFE_INTEGER)
+  return { ...CHANGELOG_CONFIGS, 'cleanup.policy': 'compact,delete', 'retention.ms': String(totalMs) }
+}
+
 /**
  * Settles what depends on properties: topic names, changelogs, reset policies.
  *
@@ -122,7 +136,7 @@ function planStore(graph: Graph, name: string, properties: PlanProperties): read
       changelogTopic:
         logging === false ? undefined : (sourceTopic ?? changelogTopicOf(properties['application.id'], name)),
       kind: definition.kind,
-      configs: { ...CHANGELOG_CONFIGS, ...(typeof logging === 'object' ? logging : {}) },
+      configs: { ...changelogConfigs(definition, properties), ...(typeof logging === 'object' ? logging : {}) },
       sourceTopicIsChangelog: logging !== false && sourceTopic !== undefined,
       definition,
     },

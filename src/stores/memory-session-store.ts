@@ -1,0 +1,77 @@
+import { NO_HEADERS } from '../model/headers.ts'
+import { readSafeInt64, writeSafeInt64 } from '../serdes/int64.ts'
+import { MemoryTimedStore } from './memory-timed-store.ts'
+import type { SessionEntry, SessionState, SessionVisitor } from './session-state.ts'
+
+const BOUND_BYTES = 8
+
+/**
+ * A session store in memory. Its changelog has keys `key | 8 bytes end | 8 bytes start`. Kafka Streams:
+ * `RocksDBSessionStore` and `ChangeLoggingSessionBytesStore`.
+ */
+export class MemorySessionStore extends MemoryTimedStore implements SessionState {
+  override readonly kind = 'session'
+
+  get(key: Uint8Array, start: number, end: number): unknown {
+    const row = this.visibleRow(key, end, start)
+    return row === -1 ? undefined : this.values.get(row)
+  }
+
+  put(key: Uint8Array, start: number, end: number, value: unknown, timestamp: number): void {
+    this.write(key, end, start, value, timestamp, NO_HEADERS)
+  }
+
+  findSessions(key: Uint8Array, earliestEnd: number, latestStart: number, visit: SessionVisitor): void {
+    this.assertOpen()
+    const { rows, values } = this
+    const number = rows.keyNumber(key)
+    if (number === -1) return
+    for (
+      let row = rows.firstFrom(number, Math.max(earliestEnd, this.visibleFrom));
+      row !== -1;
+      row = rows.newerOf(row)
+    ) {
+      const start = rows.tagOf(row)
+      if (start > latestStart || !values.has(row)) continue
+      if (!visit(start, rows.timeOf(row), values.get(row))) return
+    }
+  }
+
+  *fetchAll(from: number, to: number): IterableIterator<SessionEntry> {
+    this.assertOpen()
+    let rows: number[] = []
+    for (const row of this.rows.scan(Math.max(from, this.visibleFrom), to)) {
+      if (!this.values.has(row)) continue
+      if (rows[0] !== undefined && this.rows.timeOf(rows[0]) !== this.rows.timeOf(row)) {
+        yield* this.#entriesOf(rows)
+        rows = []
+      }
+      rows.push(row)
+    }
+    yield* this.#entriesOf(rows)
+  }
+
+  protected override parts(key: Buffer): { rawKey: Buffer; time: number; tag: number } {
+    const at = key.length - 2 * BOUND_BYTES
+    const time = at < 0 ? undefined : readSafeInt64(key, at)
+    const tag = at < 0 ? undefined : readSafeInt64(key, at + BOUND_BYTES)
+    if (time === undefined || tag === undefined)
+      throw new RangeError('the key of a session store ends with the bounds of a session')
+    return { rawKey: key.subarray(0, at), time, tag }
+  }
+
+  protected override logKey(key: Uint8Array, time: number, tag: number): Uint8Array {
+    const bytes = Buffer.allocUnsafe(key.length + 2 * BOUND_BYTES)
+    bytes.set(key, 0)
+    writeSafeInt64(bytes, time, key.length)
+    writeSafeInt64(bytes, tag, key.length + BOUND_BYTES)
+    return bytes
+  }
+
+  /** Sessions of one end, by key and start. */
+  *#entriesOf(rows: number[]): IterableIterator<SessionEntry> {
+    const sorted = rows.map(row => ({ row, key: this.rows.keyAt(row) }))
+    sorted.sort((a, b) => Buffer.compare(a.key, b.key) || this.rows.tagOf(a.row) - this.rows.tagOf(b.row))
+    for (const { row, key } of sorted) yield [key, this.rows.tagOf(row), this.rows.timeOf(row), this.values.get(row)]
+  }
+}
