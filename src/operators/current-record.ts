@@ -27,6 +27,8 @@ export class CurrentRecord {
   sourceHeaders: RecordHeaders = NO_HEADERS
   /** Event time of the source record. */
   sourceTimestamp = -1
+  /** Whether the version a table is telling of is the latest of its key; older ones may come late. */
+  isLatest = true
   /** Name of the operator that runs, for the report of a failure. */
   node = ''
 
@@ -48,6 +50,7 @@ export class CurrentRecord {
     this.rawKey = rawKey
     this.rawValue = rawValue
     this.sourceHeaders = headers
+    this.isLatest = true
   }
 
   /** Starts a punctuation: there is no record. */

@@ -1,6 +1,6 @@
 import type { RecordContext } from '../model/record.ts'
 import type { AnySerde, Serde } from '../serdes/serde.ts'
-import type { StoreSpec, StoreSpecs } from '../stores/store-spec.ts'
+import type { StoreSpec, StoreSpecs, StoresOf } from '../stores/store-spec.ts'
 import type { ReadonlyKeyValueStore, ValueAndTimestamp } from '../stores/store-types.ts'
 import type { kind, missing, row } from './brand.ts'
 import type {
@@ -218,6 +218,12 @@ export interface KTable<K, V, Missing extends MissingSerde = never> extends Tabl
   mapValues<VR>(mapper: Mapper<K, V, Held<VR> | null>, options: ValueStoreOptions<VR>): KTable<K, VR>
   /** New value; null deletes. Kafka Streams: `mapValues`. */
   mapValues<VR>(mapper: Mapper<K, V, VR>, options?: NameOptions): KTable<K, Exclude<VR, null>, 'no value serde'>
+  /** New value by a function made once per task, with access to stores; it sees deletions as null. Kafka Streams: `transformValues`. */
+  transformValues<VR, S extends StoreSpecs = {}>(
+    transformer: TableTransformer<K, V, Held<VR>, S>,
+    options: ValueStoreOptions<VR> & { stores?: S },
+  ): KTable<K, VR>
+
   /** The table's updates as a stream under a new key; deletions are null. Kafka Streams: `toStream(KeyValueMapper)`. */
   toStream<KR>(
     selector: Mapper<K, V | null, KR>,
@@ -237,7 +243,49 @@ export interface KTable<K, V, Missing extends MissingSerde = never> extends Tabl
   withSerdes<VS extends AnySerde>(serdes: {
     value: VS & ValueWriter<V>
   }): KTable<K, Rewritten<V, VS>, StillMissing<Missing, undefined, VS>>
+
+  /** Pairs of equal keys, kept in a store. Kafka Streams: `join(KTable, ValueJoiner, Materialized)`. */
+  join<VO, VR, MO extends MissingSerde>(
+    other: TableSide<K, VO, MO>,
+    joiner: Joiner<K, V, VO, Held<VR> | null>,
+    options: ValueStoreOptions<VR>,
+  ): KTable<K, VR>
+  /** Pairs of equal keys. Kafka Streams: `join(KTable, ValueJoiner)`. */
+  join<VO, VR, MO extends MissingSerde>(
+    other: TableSide<K, VO, MO>,
+    joiner: Joiner<K, V, VO, VR>,
+    options?: NameOptions,
+  ): KTable<K, Exclude<VR, null>, 'no value serde'>
+  /** All entries of this table with the other's value or null, kept in a store. Kafka Streams: `leftJoin(KTable, ValueJoiner, Materialized)`. */
+  leftJoin<VO, VR, MO extends MissingSerde>(
+    other: TableSide<K, VO, MO>,
+    joiner: Joiner<K, V, VO | null, Held<VR> | null>,
+    options: ValueStoreOptions<VR>,
+  ): KTable<K, VR>
+  /** All entries of this table with the other's value or null. Kafka Streams: `leftJoin(KTable, ValueJoiner)`. */
+  leftJoin<VO, VR, MO extends MissingSerde>(
+    other: TableSide<K, VO, MO>,
+    joiner: Joiner<K, V, VO | null, VR>,
+    options?: NameOptions,
+  ): KTable<K, Exclude<VR, null>, 'no value serde'>
+  /** All entries of either table, kept in a store. Kafka Streams: `outerJoin(KTable, ValueJoiner, Materialized)`. */
+  outerJoin<VO, VR, MO extends MissingSerde>(
+    other: TableSide<K, VO, MO>,
+    joiner: Joiner<K, V | null, VO | null, Held<VR> | null>,
+    options: ValueStoreOptions<VR>,
+  ): KTable<K, VR>
+  /** All entries of either table. Kafka Streams: `outerJoin(KTable, ValueJoiner)`. */
+  outerJoin<VO, VR, MO extends MissingSerde>(
+    other: TableSide<K, VO, MO>,
+    joiner: Joiner<K, V | null, VO | null, VR>,
+    options?: NameOptions,
+  ): KTable<K, Exclude<VR, null>, 'no value serde'>
 }
+
+/** Makes the function that transforms values, once per task. Kafka Streams: `ValueTransformerWithKeySupplier`. */
+export type TableTransformer<K, V, VR, S extends StoreSpecs> = (context: {
+  readonly stores: StoresOf<S>
+}) => Mapper<K, V | null, VR | null>
 
 /** A table grouped by a new key: each change takes the old value out and puts the new one in. Kafka Streams: `KGroupedTable`. */
 export interface KGroupedTable<K, V> {

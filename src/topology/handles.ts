@@ -21,6 +21,7 @@ import * as joins from './stream-joins.ts'
 import { serdeOf } from './stream-serdes.ts'
 import * as steps from './stream-steps.ts'
 import * as tableGrouping from './table-grouping.ts'
+import { addTableTableJoin } from './table-joins.ts'
 import { addTableSource } from './table-source.ts'
 import * as tableSteps from './table-steps.ts'
 
@@ -213,6 +214,25 @@ export class TableHandle {
 
   mapValues(mapper: Step, options: ErasedTableOptions = {}): TableHandle {
     return new TableHandle(tableSteps.addTableMapValues(this.parts, mapper, options))
+  }
+
+  transformValues(
+    transformer: tableSteps.TransformerSupplier,
+    options: Parameters<typeof tableSteps.addTableTransformValues>[2] = {},
+  ): TableHandle {
+    return new TableHandle(tableSteps.addTableTransformValues(this.parts, transformer, options))
+  }
+
+  join(other: TableHandle, joiner: JoinStep, options: ErasedTableOptions = {}): TableHandle {
+    return new TableHandle(addTableTableJoin(this.parts, other.parts, joiner, options, 'inner'))
+  }
+
+  leftJoin(other: TableHandle, joiner: JoinStep, options: ErasedTableOptions = {}): TableHandle {
+    return new TableHandle(addTableTableJoin(this.parts, other.parts, joiner, options, 'left'))
+  }
+
+  outerJoin(other: TableHandle, joiner: JoinStep, options: ErasedTableOptions = {}): TableHandle {
+    return new TableHandle(addTableTableJoin(this.parts, other.parts, joiner, options, 'outer'))
   }
 
   toStream(selectorOrOptions?: Step | Named, options: Named = {}): StreamHandle {

@@ -1,5 +1,5 @@
 import { streamGlobalTableJoin, streamTableJoin, type JoinStep } from '../operators/stream-table-join.ts'
-import { storeGetter } from '../operators/table.ts'
+import { storeGetter } from '../operators/table-getter.ts'
 import type { Step } from '../operators/step.ts'
 import { withoutNull } from '../serdes/nullable.ts'
 import type { StoreDefinition } from '../stores/store-spec.ts'

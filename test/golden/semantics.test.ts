@@ -27,7 +27,7 @@ describe('semantics of Kafka Streams', () => {
       if (build === undefined) throw new Error(`no topology is written for the case ${golden.case}`)
       const notes: Outcome['notes'] = []
       let input = 0
-      const topology = topologyOf(build, note => notes.push({ note, afterInput: input }))
+      const topology = topologyOf(build, note => notes.push({ note, afterInput: input }), golden.params)
       const run = newRun(golden, topology)
       const outcome = runCase(golden, run, notes, at => {
         input = at
