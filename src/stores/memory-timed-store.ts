@@ -115,12 +115,22 @@ export abstract class MemoryTimedStore implements StateStore {
   restore(key: Buffer, value: Buffer | null, timestamp: number, _headers: RecordHeaders): void {
     this.assertOpen()
     const { rawKey, time, tag } = this.parts(key)
-    if (time > this.#observed.value) this.#observed.value = time
     this.lastTag.value = tag
-    this.#restoreRow(rawKey, time, tag, value, timestamp)
+    if (value !== null || this.takesNull) {
+      this.observe(time)
+      this.#restoreRow(rawKey, time, tag, value, timestamp)
+    }
     this.#observed.commit()
     this.lastTag.commit()
     this.#expire()
+  }
+
+  countUnseen(from: number, to: number): number {
+    const last = Math.min(to, this.visibleFrom - 1)
+    if (last < from) return 0
+    let count = 0
+    for (const row of this.rows.scan(from, last)) count += Number(this.values.has(row))
+    return count
   }
 
   endRecord(): void {
@@ -169,6 +179,11 @@ export abstract class MemoryTimedStore implements StateStore {
     this.#closed = true
   }
 
+  /** Whether a null is a deletion; a store that keeps duplicates only numbers and logs it. */
+  protected get takesNull(): boolean {
+    return true
+  }
+
   /** The parts of a changelog key. */
   protected abstract parts(key: Buffer): { readonly rawKey: Buffer; readonly time: number; readonly tag: number }
 
@@ -209,6 +224,18 @@ export abstract class MemoryTimedStore implements StateStore {
     this.observe(time)
     if (time >= this.visibleFrom) this.#set(key, time, tag, value, bytes, timestamp)
     this.#lastPutBytes = bytes
+    this.log(key, time, tag, bytes, timestamp, headers)
+  }
+
+  /** Writes the changelog record of a row. */
+  protected log(
+    key: Uint8Array,
+    time: number,
+    tag: number,
+    bytes: Uint8Array | null,
+    timestamp: number,
+    headers: RecordHeaders,
+  ): void {
     if (this.#changelog === undefined) return
     this.#logged = true
     this.#changelog.append(this.logKey(key, time, tag), bytes, timestamp, headers)

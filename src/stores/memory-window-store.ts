@@ -48,9 +48,11 @@ export class MemoryWindowStore extends MemoryTimedStore implements WindowState {
       this.write(key, start, 0, value, timestamp, headers)
       return
     }
-    if (value === null) return
+    this.assertOpen()
     this.lastTag.value = (this.lastTag.value + 1) & SEQUENCE_MASK
-    this.write(key, start, this.lastTag.value, value, timestamp, headers)
+    // The JVM numbers and logs a null that its store ignores.
+    if (value === null) this.log(key, start, this.lastTag.value, null, timestamp, headers)
+    else this.write(key, start, this.lastTag.value, value, timestamp, headers)
   }
 
   fetch(key: Uint8Array, from: number, to: number, visit: WindowVisitor): void {
@@ -88,6 +90,10 @@ export class MemoryWindowStore extends MemoryTimedStore implements WindowState {
       rows.push(row)
     }
     yield* this.#entriesOf(rows)
+  }
+
+  protected override get takesNull(): boolean {
+    return !this.retainsDuplicates
   }
 
   protected override parts(key: Buffer): { rawKey: Buffer; time: number; tag: number } {

@@ -33,7 +33,11 @@ const RAW: AnySerde = nullable(bytes)
 
 /** A `StreamsBuilder` with its types forgotten. */
 export class BuilderHandle {
-  readonly graph = new Graph()
+  readonly graph: Graph
+
+  constructor(graph: Graph = new Graph()) {
+    this.graph = graph
+  }
 
   stream(topics: string | readonly string[], options: ErasedSourceOptions = {}): StreamHandle {
     const { graph } = this

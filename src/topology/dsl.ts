@@ -1,4 +1,5 @@
 import type { RecordContext } from '../model/record.ts'
+import type { Windowed } from '../model/windowed.ts'
 import type { AnySerde, Serde } from '../serdes/serde.ts'
 import type { StoreSpec, StoreSpecs, StoresOf } from '../stores/store-spec.ts'
 import type { ReadonlyKeyValueStore, ValueAndTimestamp } from '../stores/store-types.ts'
@@ -10,6 +11,7 @@ import type {
   Joiner,
   KeySerdeOption,
   Mapper,
+  Merger,
   MissingSerde,
   NameOptions,
   OptionsArg,
@@ -17,13 +19,17 @@ import type {
   Present,
   RepartitionOptions,
   RepartitionSerdes,
+  StreamJoinOptions,
   StoreOptions,
   Sync,
   TableJoinOptions,
   ToOptions,
   ValueSerdeOption,
   ValueStoreOptions,
+  WindowedStoreOptions,
+  WindowedValueStoreOptions,
 } from './options.ts'
+import type { SessionWindows, TimeWindows, WindowedByOptions } from './windows.ts'
 import type { FixedKeyProcessorSupplier, OutputOf, ProcessorSupplier } from './processor.ts'
 
 /** The conditions of `split`, tried in order of appearance; `'default'` takes what no condition took. */
@@ -44,7 +50,7 @@ export type StillMissing<M extends MissingSerde, KS, VS> =
  */
 export interface KStream<K, V, Missing extends MissingSerde = never> {
   /** Tells streams and tables apart in error messages. */
-  readonly [kind]: 'a KStream'
+  readonly [kind]: 'a KStream: joining it needs { within, grace }'
   /** Its types. */
   readonly [row]: readonly [key: K, value: V]
   /** The serdes still to be given. */
@@ -132,12 +138,32 @@ export interface KStream<K, V, Missing extends MissingSerde = never> {
     ...serdes: OptionsArg<TableJoinOptions & RepartitionSerdes<K, Present<K>, V, Present<V>, Missing>>
   ): KStream<Present<K>, VR, 'no value serde'>
 
+  /** Pairs of records that are close in time. Kafka Streams: `join(KStream, ValueJoiner, JoinWindows, StreamJoined)`. */
+  join<KO extends Present<K> | null, VO, VR, MO extends MissingSerde>(
+    other: KStream<KO, VO, MO>,
+    joiner: Joiner<Present<K>, Present<V>, Present<VO>, VR>,
+    options: StreamJoinOptions & StreamJoinSerdes<K, V, VO, Missing, MO>,
+  ): KStream<Present<K>, VR, 'no value serde'>
+
   /** Each record with the table's present value, or null. Kafka Streams: `leftJoin(KTable, ValueJoiner, Joined)`. */
   leftJoin<VT, VR, MT extends MissingSerde>(
     table: TableSide<Present<K>, VT, MT>,
     joiner: Joiner<K, Present<V>, VT | null, VR>,
     ...serdes: OptionsArg<TableJoinOptions & RepartitionSerdes<K, Present<K>, V, Present<V>, Missing>>
   ): KStream<K, VR, 'no value serde'>
+  /** As `join`, and a left record without partner gives a result with null when its time is over. Kafka Streams: `leftJoin(KStream, …)`. */
+  leftJoin<KO extends Present<K> | null, VO, VR, MO extends MissingSerde>(
+    other: KStream<KO, VO, MO>,
+    joiner: Joiner<K, Present<V>, Present<VO> | null, VR>,
+    options: StreamJoinOptions & StreamJoinSerdes<K, V, VO, Missing, MO>,
+  ): KStream<K, VR, 'no value serde'>
+  /** As `leftJoin`, for unmatched records of both sides. Kafka Streams: `outerJoin(KStream, …)`. */
+  outerJoin<KO extends Present<K> | null, VO, VR, MO extends MissingSerde>(
+    other: KStream<KO, VO, MO>,
+    joiner: Joiner<K | KO, Present<V> | null, Present<VO> | null, VR>,
+    options: StreamJoinOptions & StreamJoinSerdes<K, V, VO, Missing, MO>,
+  ): KStream<K | KO, VR, 'no value serde'>
+
   /**
    * A processor of your own that may change the key. Serdes given in it decide the output types; a side without one keeps
    * its type. Kafka Streams: `process(ProcessorSupplier, Named, String...)`.
@@ -155,6 +181,16 @@ export interface KStream<K, V, Missing extends MissingSerde = never> {
   ): KStream<K, OutputOf<VS, V>, StillMissing<Missing, undefined, VS>>
 }
 
+/** Serdes of a stream-stream join: those that are not known yet. Kafka Streams: `StreamJoined.with(key, value, otherValue)`. */
+export type StreamJoinSerdes<K, V, VO, M extends MissingSerde, MO extends MissingSerde> = KeySerdeOption<
+  K,
+  Present<K>,
+  M | Extract<MO, 'no key serde'>
+> &
+  ValueSerdeOption<V, Present<V>, M> &
+  ('no value serde' extends MO
+    ? { /** Serde of the other stream's value. */ otherValue: Serde<Present<VO>> }
+    : { /** Serde of the other stream's value. @default the one already known */ otherValue?: Serde<Present<VO>> })
 /** Checks that a serde can write the key it is given for. */
 export type KeyWriter<K> = { readonly serialize: (value: Present<K>, context: never) => Uint8Array }
 /** Checks that a serde can write the value it is given for. */
@@ -177,6 +213,46 @@ export interface KGroupedStream<in out K, in out V, Missing extends 'no value se
     aggregator: Aggregator<K, Present<V>, Held<A>>,
     options: ValueStoreOptions<A>,
   ): KTable<K, A>
+  /** Aggregates per key and window of time or session. Kafka Streams: `windowedBy(TimeWindows | SlidingWindows | UnlimitedWindows | SessionWindows)`, `emitStrategy`. */
+  windowedBy<W extends TimeWindows | SessionWindows>(
+    windows: W,
+    options?: WindowedByOptions,
+  ): W extends SessionWindows ? SessionWindowedKStream<K, V, Missing> : TimeWindowedKStream<K, V, Missing>
+}
+
+/** A grouped stream in windows of time. Null values reach the aggregator, as in the JVM (sliding windows drop them). Kafka Streams: `TimeWindowedKStream`. */
+export interface TimeWindowedKStream<K, V, Missing extends 'no value serde' = never> {
+  /** Number of records per key and window. Kafka Streams: `count`. */
+  count(options?: WindowedStoreOptions): KTable<Windowed<K>, number>
+  /** Combines the values of a key and window. Kafka Streams: `reduce`. */
+  reduce(
+    reducer: (aggregate: Present<V>, value: V, key: K) => Present<V> | null,
+    ...serdes: OptionsArg<WindowedStoreOptions & ValueSerdeOption<V, Present<V>, Missing>>
+  ): KTable<Windowed<K>, Present<V>>
+  /** Builds an aggregate per key and window; the serde decides its type. Kafka Streams: `aggregate`. */
+  aggregate<A>(
+    initializer: Initializer<Held<A>>,
+    aggregator: Aggregator<K, V, Held<A>>,
+    options: WindowedValueStoreOptions<A>,
+  ): KTable<Windowed<K>, A>
+}
+
+/** A grouped stream in sessions. Null values reach the aggregator, as in the JVM. Kafka Streams: `SessionWindowedKStream`. */
+export interface SessionWindowedKStream<K, V, Missing extends 'no value serde' = never> {
+  /** Number of records per session. Kafka Streams: `count`. */
+  count(options?: WindowedStoreOptions): KTable<Windowed<K>, number>
+  /** Combines the values of a session. Kafka Streams: `reduce`. */
+  reduce(
+    reducer: (aggregate: Present<V>, value: V, key: K) => Present<V> | null,
+    ...serdes: OptionsArg<WindowedStoreOptions & ValueSerdeOption<V, Present<V>, Missing>>
+  ): KTable<Windowed<K>, Present<V>>
+  /** Builds an aggregate per session; `merger` joins two sessions that grow together. Kafka Streams: `aggregate(initializer, aggregator, Merger)`. */
+  aggregate<A>(
+    initializer: Initializer<Held<A>>,
+    aggregator: Aggregator<K, V, Held<A>>,
+    merger: Merger<K, Held<A>>,
+    options: WindowedValueStoreOptions<A>,
+  ): KTable<Windowed<K>, A>
 }
 
 /** Options of a table step that keeps its result in a store when `store` is named. Kafka Streams: `Named`, `Materialized`. */

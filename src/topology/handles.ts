@@ -3,11 +3,14 @@ import type { CombineStep, Step } from '../operators/step.ts'
 import type { EntrySelector } from '../operators/table-group.ts'
 import type { AnySerde } from '../serdes/serde.ts'
 import { DefinedStore, type StoreDefinition, type StoreSpec } from '../stores/store-spec.ts'
+import type { JoinKind } from '../operators/table-table-join.ts'
+import type { ErasedStreamJoinOptions } from './join-options.ts'
 import type { StoreOptions } from './options.ts'
 import type {
   ErasedRepartitionOptions,
   ErasedSinkOptions,
   ErasedTableOptions,
+  ErasedWindowedOptions,
   GroupedStreamParts,
   GroupedTableParts,
   Named,
@@ -21,9 +24,13 @@ import * as joins from './stream-joins.ts'
 import { serdeOf } from './stream-serdes.ts'
 import * as steps from './stream-steps.ts'
 import * as tableGrouping from './table-grouping.ts'
+import { addStreamStreamJoin } from './stream-stream-joins.ts'
 import { addTableTableJoin } from './table-joins.ts'
 import { addTableSource } from './table-source.ts'
 import * as tableSteps from './table-steps.ts'
+import * as windowed from './windowed-grouping.ts'
+import type { ErasedWindowedBy, WindowedStreamParts } from './windowed-grouping.ts'
+import type { WindowsOptions } from './windows.ts'
 
 /** A `KStream` with its types forgotten: what the typed DSL and the YAML builder both build on. */
 export class StreamHandle {
@@ -130,12 +137,21 @@ export class StreamHandle {
     return new StreamHandle(joins.addGlobalTableJoin(this.parts, table.definition, selector, joiner, options, isLeft))
   }
 
-  join(table: TableHandle | GlobalTableHandle, ...rest: readonly unknown[]): StreamHandle {
-    return this.#joined(table, rest, false)
+  /** With another stream, within a time. */
+  joinStream(other: StreamHandle, joiner: JoinStep, options: ErasedStreamJoinOptions, kind: JoinKind): StreamHandle {
+    return new StreamHandle(addStreamStreamJoin(this.parts, other.parts, joiner, options, kind))
   }
 
-  leftJoin(table: TableHandle | GlobalTableHandle, ...rest: readonly unknown[]): StreamHandle {
-    return this.#joined(table, rest, true)
+  join(other: StreamHandle | TableHandle | GlobalTableHandle, ...rest: readonly unknown[]): StreamHandle {
+    return this.#joined(other, rest, 'inner')
+  }
+
+  leftJoin(other: StreamHandle | TableHandle | GlobalTableHandle, ...rest: readonly unknown[]): StreamHandle {
+    return this.#joined(other, rest, 'left')
+  }
+
+  outerJoin(other: StreamHandle, joiner: JoinStep, options: ErasedStreamJoinOptions): StreamHandle {
+    return this.joinStream(other, joiner, options, 'outer')
   }
 
   process(supplier: ErasedSupplier): StreamHandle {
@@ -156,12 +172,17 @@ export class StreamHandle {
     })
   }
 
-  /** The two forms of the typed `join`: `(table, joiner, options)` and `(globalTable, selector, joiner, options)`. */
-  #joined(table: TableHandle | GlobalTableHandle, rest: readonly unknown[], isLeft: boolean): StreamHandle {
-    const [first, second, third] = rest
-    return table instanceof GlobalTableHandle
-      ? this.joinGlobalTable(table, asStep(first), asJoiner(second), asOptions(third), isLeft)
-      : this.joinTable(table, asJoiner(first), asOptions(second), isLeft)
+  /** The forms of the typed `join`: `(stream or table, joiner, options)` and `(globalTable, selector, joiner, options)`. */
+  #joined(
+    other: StreamHandle | TableHandle | GlobalTableHandle,
+    [first, second, third]: readonly unknown[],
+    kind: 'inner' | 'left',
+  ): StreamHandle {
+    if (other instanceof GlobalTableHandle)
+      return this.joinGlobalTable(other, asStep(first), asJoiner(second), asOptions(third), kind === 'left')
+    return other instanceof StreamHandle
+      ? this.joinStream(other, asJoiner(first), asStreamJoinOptions(second), kind)
+      : this.joinTable(other, asJoiner(first), asOptions(second), kind === 'left')
   }
 }
 
@@ -187,6 +208,35 @@ export class GroupedStreamHandle {
     options: StoreOptions & { readonly value: AnySerde },
   ): TableHandle {
     return new TableHandle(grouping.addAggregate(this.parts, initializer, aggregator, options))
+  }
+
+  windowedBy(windows: WindowsOptions, options: ErasedWindowedBy = {}): WindowedStreamHandle {
+    return new WindowedStreamHandle(windowed.windowedBy(this.parts, windows, options))
+  }
+}
+
+/** A grouped stream in windows with its types forgotten. */
+export class WindowedStreamHandle {
+  readonly parts: WindowedStreamParts
+
+  constructor(parts: WindowedStreamParts) {
+    this.parts = parts
+  }
+
+  count(options: ErasedWindowedOptions = {}): TableHandle {
+    return new TableHandle(windowed.addWindowedCount(this.parts, options))
+  }
+
+  reduce(reducer: CombineStep, options: ErasedWindowedOptions = {}): TableHandle {
+    return new TableHandle(windowed.addWindowedReduce(this.parts, reducer, options))
+  }
+
+  /** In windows of time `(initializer, aggregator, options)`; in sessions a merger comes before the options. */
+  aggregate(initializer: () => unknown, aggregator: CombineStep, ...rest: readonly unknown[]): TableHandle {
+    const { merge, options } = windowed.aggregateArguments(rest)
+    return new TableHandle(
+      windowed.addWindowedAggregate(this.parts, initializer, aggregator, { ...options, merge: merge ?? options.merge }),
+    )
   }
 }
 
@@ -301,6 +351,11 @@ function asStep(step: unknown): unknown {
 function asJoiner(joiner: unknown): JoinStep
 function asJoiner(joiner: unknown): unknown {
   return joiner
+}
+
+function asStreamJoinOptions(options: unknown): ErasedStreamJoinOptions
+function asStreamJoinOptions(options: unknown): unknown {
+  return options ?? {}
 }
 
 function asOptions(options: unknown): Named & SerdePair

@@ -42,6 +42,8 @@ export type Joiner<K, L, R, VR> = (left: L, right: R, key: K) => Sync<VR>
 export type Initializer<A> = () => A
 /** Adds a value to an aggregate; null deletes it. Do not change `aggregate` in place. Kafka Streams: `Aggregator`. */
 export type Aggregator<K, V, A> = (aggregate: A, value: V, key: K, record: RecordContext) => A | null
+/** Joins the aggregates of two sessions. Kafka Streams: `Merger`. */
+export type Merger<K, A> = (left: A, right: A, key: K) => A
 /** Serde of a key: required while the stream has none, or when the bytes are to hold another type. */
 export type KeySerdeOption<K, KR, M extends MissingSerde> = 'no key serde' extends M
   ? { /** Serde of the key. */ key: SerdeFor<K, KR> }
@@ -129,14 +131,32 @@ export interface StoreOptions extends NameOptions, StoreEngineOptions {
   store?: string
 }
 
+/** Store of a windowed result. Kafka Streams: `Materialized<K, V, WindowStore>`. */
+export interface WindowedStoreOptions extends StoreOptions {
+  /** How long windows are kept after their start. @default size + grace */
+  retention?: Duration
+}
+
 /** Store with the serde of a new value type; the serde decides the type. Kafka Streams: `Materialized.with(keySerde, valueSerde)`. */
 export type ValueStoreOptions<A> = StoreOptions & { /** Serde of the result. */ value: Serde<A> }
+/** The same for windows. */
+export type WindowedValueStoreOptions<A> = WindowedStoreOptions & { /** Serde of the result. */ value: Serde<A> }
 /** Options of `repartition`. Kafka Streams: `Repartitioned`. */
 export interface RepartitionOptions<K, V> extends NameOptions {
   /** Partitions of the topic. @default as many as the upstream topics */
   partitions?: number
   /** Picks the partition. @default Java's murmur2 over the key's bytes */
   partitioner?: Partitioner<K, V>
+}
+
+/** Options of a stream-stream join, beside serdes. Kafka Streams: `JoinWindows`, `StreamJoined`. */
+export interface StreamJoinOptions extends NameOptions, StoreEngineOptions {
+  /** Largest time between the two records; or how far the right one may lie `before` and `after` the left one. */
+  within: Duration | { before: Duration; after: Duration }
+  /** How long after that an unmatched record waits; there is no default, write `0` for none. */
+  grace: Duration
+  /** Base name of the two stores. Kafka Streams: `StreamJoined.withStoreName` */
+  store?: string
 }
 
 /** Options of a stream-table join, beside serdes. Kafka Streams: `Joined`. */

@@ -52,7 +52,7 @@ export function planApplication(topology: Topology, properties: PlanProperties):
   if (!(topology instanceof BuiltTopology)) {
     throw new MillraceError('USAGE', { what: 'A topology is what `streams(builder => { … })` returns.' })
   }
-  const { graph } = topology
+  const graph = topology.graphFor(properties)
   const warnings = checkNames(graph, properties)
   const groups = groupNodes(graph)
   const globalTables = groups.filter(group => group.isGlobal).flatMap(group => globalTablesOf(graph, group))

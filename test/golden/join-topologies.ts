@@ -1,6 +1,7 @@
 import { string } from '../../src/serdes/text.ts'
-import type { KTable } from '../../src/topology/dsl.ts'
-import { num, read, text, type CaseBuilder } from './case-parts.ts'
+import type { KStream, KTable } from '../../src/topology/dsl.ts'
+import type { StreamJoinOptions } from '../../src/topology/options.ts'
+import { num, numberOf, read, text, type CaseBuilder, type CaseParams } from './case-parts.ts'
 
 const kept = { store: 'tt', value: string }
 const pair = (l: string | null, r: string | null): string => `${String(l)}/${String(r)}`
@@ -33,6 +34,58 @@ function groupedTables(join: (left: Table, right: Table) => Unkept): CaseBuilder
       .toStream()
       .to('out')
   }
+}
+
+type Stream = KStream<string | null, string | null>
+
+/** A join of two streams, with the names and bounds of its case. */
+function streamJoin(store?: string): CaseBuilder {
+  return (b, _note, params) => {
+    const options = {
+      within: { before: numberOf(params, 'before'), after: numberOf(params, 'after') },
+      grace: numberOf(params, 'grace'),
+      ...(store === undefined ? {} : { store, name: 'jn' }),
+    }
+    joinBy(params, read(b, 'left'), read(b, 'right'), options)
+  }
+}
+
+function joinBy(params: CaseParams, left: Stream, right: Stream, options: StreamJoinOptions): void {
+  const joined =
+    params['kind'] === 'inner'
+      ? left.join(right, pair, options)
+      : params['kind'] === 'left'
+        ? left.leftJoin(right, pair, options)
+        : left.outerJoin(right, pair, options)
+  joined.to('out', { value: string })
+}
+
+const selfJoin: CaseBuilder = b => {
+  const stream = read(b, 'in')
+  stream.join(stream, pair, { within: 50, grace: 0 }).to('out', { value: string })
+}
+
+/** Joins of streams; the numbers in names are parameters. */
+const STREAM_JOINS: Readonly<Record<string, CaseBuilder>> = {
+  'ssjoin-self-inner': selfJoin,
+  'ssjoin-self-inner-optimized': selfJoin,
+  'ssjoin-outer-rekeyed-headers': (b, _note, params) => {
+    read(b, 'left')
+      .selectKey(v => `k${String(num(v) % 2)}`)
+      .outerJoin(read(b, 'right'), (l, r, k) => `${String(k)}=${String(l)}/${String(r)}`, {
+        within: { before: numberOf(params, 'before'), after: numberOf(params, 'after') },
+        grace: numberOf(params, 'grace'),
+        key: string,
+      })
+      .to('out', { value: string })
+  },
+}
+
+/** The builder of a case whose name holds the kind and bounds of a join; `undefined` for others. */
+export function streamJoinOf(name: string): CaseBuilder | undefined {
+  if (STREAM_JOINS[name] !== undefined) return STREAM_JOINS[name]
+  if (/^ssjoin-(inner|left|outer)-inmemory$/.test(name)) return streamJoin('jj')
+  return /^ssjoin-(inner|left|outer)-(\d+-\d+-g\d+|throttled|throttled-wall0|longrun)$/.test(name) ? streamJoin() : undefined
 }
 
 /** Joins of tables by their keys. */

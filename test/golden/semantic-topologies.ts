@@ -1,3 +1,4 @@
+import { WINDOWS } from './window-topologies.ts'
 import { keyValueStore, timestampedKeyValueStore } from '../../src/stores/store-spec.ts'
 import { long } from '../../src/serdes/numbers.ts'
 import { nullable } from '../../src/serdes/nullable.ts'
@@ -9,7 +10,7 @@ import { streams } from '../../src/topology/streams.ts'
 import type { StreamsBuilder } from '../../src/topology/streams-builder.ts'
 import type { Topology } from '../../src/topology/topology.ts'
 import { isEven, nullableText, num, read, text, type CaseBuilder, type CaseParams, type Note } from './case-parts.ts'
-import { TABLE_JOINS } from './join-topologies.ts'
+import { streamJoinOf, TABLE_JOINS } from './join-topologies.ts'
 
 function append(aggregate: string, value: string): string | null {
   return value === 'DEL' ? null : `${aggregate}${value};`
@@ -441,7 +442,7 @@ const PARAMETERS = /-(?:rocksDB|in_memory|headers|headers-format)$/
 
 /** The builder of a case; `undefined` when there is none yet. */
 export function builderOf(name: string): CaseBuilder | undefined {
-  return BUILDERS[name] ?? BUILDERS[name.replace(PARAMETERS, '')]
+  return BUILDERS[name] ?? BUILDERS[name.replace(PARAMETERS, '')] ?? WINDOWS.find(([pattern]) => pattern.test(name))?.[1] ?? streamJoinOf(name)
 }
 
 /** The topology of a case. */
