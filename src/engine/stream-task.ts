@@ -71,8 +71,8 @@ export class StreamTask {
       output: this.#watchedOutput(),
       host: this.#processorHost(plan.applicationId),
       logger: ports.logger,
-      dropped: reason => {
-        ports.dropped(reason)
+      dropped: (reason, count) => {
+        ports.dropped(reason, count)
       },
       store: name => stores.keyValue(name),
       windowStore: name => stores.window(name),

@@ -15,7 +15,12 @@ export function timeWindowed<K>(key: Serde<K>, size: Duration): Serde<Windowed<K
     },
     deserialize(bytes, context) {
       const start = timeAt(bytes, bytes.length - INT64_BYTES)
-      return { key: innerKey(key, bytes, INT64_BYTES, context), start, end: start + sizeMs }
+      return {
+        key: innerKey(key, bytes, INT64_BYTES, context),
+        start,
+        // A window that never closes ends with the last integer a number holds.
+        end: Math.min(start + sizeMs, Number.MAX_SAFE_INTEGER),
+      }
     },
   }
 }

@@ -4,6 +4,8 @@ import { MemoryTimedStore } from './memory-timed-store.ts'
 import type { SessionEntry, SessionState, SessionVisitor } from './session-state.ts'
 
 const BOUND_BYTES = 8
+/** The JVM keeps sessions in segments of half the retention, but at least this long. */
+const SEGMENT_MS_MIN = 60_000
 
 /**
  * A session store in memory. Its changelog has keys `key | 8 bytes end | 8 bytes start`. Kafka Streams:
@@ -37,10 +39,14 @@ export class MemorySessionStore extends MemoryTimedStore implements SessionState
     }
   }
 
-  *fetchAll(from: number, to: number): IterableIterator<SessionEntry> {
+  fetchAll(from: number, to: number): IterableIterator<SessionEntry> {
+    return this.fetchHeld(Math.max(from, this.visibleFrom), to)
+  }
+
+  *fetchHeld(from: number, to: number): IterableIterator<SessionEntry> {
     this.assertOpen()
     let rows: number[] = []
-    for (const row of this.rows.scan(Math.max(from, this.visibleFrom), to)) {
+    for (const row of this.rows.scan(Math.max(from, this.heldFrom), to)) {
       if (!this.values.has(row)) continue
       if (rows[0] !== undefined && this.rows.timeOf(rows[0]) !== this.rows.timeOf(row)) {
         yield* this.#entriesOf(rows)
@@ -49,6 +55,12 @@ export class MemorySessionStore extends MemoryTimedStore implements SessionState
       rows.push(row)
     }
     yield* this.#entriesOf(rows)
+  }
+
+  /** The JVM's scan for final results gives what its segments still hold: a segment goes once all of it is older than the retention. */
+  protected override get heldFrom(): number {
+    const segmentMs = Math.max(Math.trunc(this.retentionMs / 2), SEGMENT_MS_MIN)
+    return Math.floor((this.observedMs - this.retentionMs) / segmentMs) * segmentMs
   }
 
   protected override parts(key: Buffer): { rawKey: Buffer; time: number; tag: number } {
@@ -68,10 +80,10 @@ export class MemorySessionStore extends MemoryTimedStore implements SessionState
     return bytes
   }
 
-  /** Sessions of one end, by key and start. */
+  /** Sessions of one end, by start and key. */
   *#entriesOf(rows: number[]): IterableIterator<SessionEntry> {
     const sorted = rows.map(row => ({ row, key: this.rows.keyAt(row) }))
-    sorted.sort((a, b) => Buffer.compare(a.key, b.key) || this.rows.tagOf(a.row) - this.rows.tagOf(b.row))
+    sorted.sort((a, b) => this.rows.tagOf(a.row) - this.rows.tagOf(b.row) || Buffer.compare(a.key, b.key))
     for (const { row, key } of sorted) yield [key, this.rows.tagOf(row), this.rows.timeOf(row), this.values.get(row)]
   }
 }

@@ -126,7 +126,7 @@ export abstract class MemoryTimedStore implements StateStore {
   }
 
   countUnseen(from: number, to: number): number {
-    const last = Math.min(to, this.visibleFrom - 1)
+    const last = Math.min(to, this.heldFrom - 1)
     if (last < from) return 0
     let count = 0
     for (const row of this.rows.scan(from, last)) count += Number(this.values.has(row))
@@ -190,10 +190,13 @@ export abstract class MemoryTimedStore implements StateStore {
   /** The changelog key of a row. */
   protected abstract logKey(key: Uint8Array, time: number, tag: number): Uint8Array
 
-  /** Lowest time that is seen. */
+  /** Lowest time that is seen by its key. */
   protected get visibleFrom(): number {
     return this.#observed.value - this.retentionMs + 1
   }
+
+  /** Lowest time that is held on to, and that scans for final results give: not above `visibleFrom`. */
+  protected abstract get heldFrom(): number
 
   /** Notes that something of this time was put. */
   protected observe(time: number): void {
@@ -222,7 +225,7 @@ export abstract class MemoryTimedStore implements StateStore {
     this.assertOpen()
     const bytes = value === null ? null : this.#serializer.serialize(value, this.#serdeContext)
     this.observe(time)
-    if (time >= this.visibleFrom) this.#set(key, time, tag, value, bytes, timestamp)
+    if (time >= this.heldFrom) this.#set(key, time, tag, value, bytes, timestamp)
     this.#lastPutBytes = bytes
     this.log(key, time, tag, bytes, timestamp, headers)
   }
@@ -273,7 +276,7 @@ export abstract class MemoryTimedStore implements StateStore {
   #restoreRow(key: Buffer, time: number, tag: number, value: Buffer | null, timestamp: number): void {
     let number = this.rows.keyNumber(key)
     let row = number === -1 ? -1 : this.rows.find(number, time, tag)
-    if (value === null || time < this.visibleFrom) {
+    if (value === null || time < this.heldFrom) {
       if (row !== -1) this.#drop(row)
       return
     }
@@ -291,7 +294,7 @@ export abstract class MemoryTimedStore implements StateStore {
 
   /** Frees what nobody can see any more. */
   #expire(): void {
-    for (let row = this.rows.oldest; row !== -1 && this.rows.timeOf(row) < this.visibleFrom; row = this.rows.oldest) {
+    for (let row = this.rows.oldest; row !== -1 && this.rows.timeOf(row) < this.heldFrom; row = this.rows.oldest) {
       this.#drop(row)
     }
   }

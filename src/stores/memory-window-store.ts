@@ -78,10 +78,14 @@ export class MemoryWindowStore extends MemoryTimedStore implements WindowState {
     }
   }
 
-  *fetchAll(from: number, to: number): IterableIterator<WindowEntry> {
+  fetchAll(from: number, to: number): IterableIterator<WindowEntry> {
+    return this.fetchHeld(Math.max(from, this.visibleFrom), to)
+  }
+
+  *fetchHeld(from: number, to: number): IterableIterator<WindowEntry> {
     this.assertOpen()
     let rows: number[] = []
-    for (const row of this.rows.scan(Math.max(from, this.visibleFrom), to)) {
+    for (const row of this.rows.scan(Math.max(from, this.heldFrom), to)) {
       if (!this.values.has(row)) continue
       if (rows[0] !== undefined && this.rows.timeOf(rows[0]) !== this.rows.timeOf(row)) {
         yield* this.#entriesOf(rows)
@@ -94,6 +98,11 @@ export class MemoryWindowStore extends MemoryTimedStore implements WindowState {
 
   protected override get takesNull(): boolean {
     return !this.retainsDuplicates
+  }
+
+  /** The JVM's scan for final results still gives the window that starts exactly the retention ago; other reads do not. */
+  protected override get heldFrom(): number {
+    return this.visibleFrom - 1
   }
 
   protected override parts(key: Buffer): { rawKey: Buffer; time: number; tag: number } {

@@ -28,6 +28,10 @@ export interface SessionState extends StateStore {
   put(key: Uint8Array, start: number, end: number, value: unknown, timestamp: number): void
   /** Visits the sessions of a key that end at or after one time and start at or before another, by end, then start. */
   findSessions(key: Uint8Array, earliestEnd: number, latestStart: number, visit: SessionVisitor): void
-  /** Sessions of all keys that end in `[from, to]`, by end, then by key and start. The store is not to be written meanwhile. */
+  /** Sessions of all keys that end in `[from, to]`, by end, then start, then key. The store is not to be written meanwhile. */
   fetchAll(from: number, to: number): IterableIterator<SessionEntry>
+  /** As `fetchAll`, of all that is still held: final results are read so, and may be too old for any other read, as in the JVM. */
+  fetchHeld(from: number, to: number): IterableIterator<SessionEntry>
+  /** Number of sessions that end in `[from, to]` and are too old for `fetchHeld`, as far as they are still there. */
+  countUnseen(from: number, to: number): number
 }

@@ -39,4 +39,8 @@ export interface WindowState extends StateStore {
   fetchBackwards(key: Uint8Array, from: number, to: number, visit: WindowVisitor): void
   /** Windows of all keys that start in `[from, to]`, by start, then by the key's bytes. The store is not to be written meanwhile. */
   fetchAll(from: number, to: number): IterableIterator<WindowEntry>
+  /** As `fetchAll`, of all that is still held: final results are read so, and may be too old for any other read, as in the JVM. */
+  fetchHeld(from: number, to: number): IterableIterator<WindowEntry>
+  /** Number of entries that start in `[from, to]` and are too old for `fetchHeld`, as far as they are still there. */
+  countUnseen(from: number, to: number): number
 }

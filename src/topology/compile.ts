@@ -24,7 +24,7 @@ export interface ChainParts {
   readonly output: RecordOutput
   readonly host: ProcessorHost
   readonly logger: Logger
-  readonly dropped: (reason: DropReason) => void
+  readonly dropped: (reason: DropReason, count?: number) => void
   readonly store: (name: string) => KeyValueState
   readonly windowStore: (name: string) => WindowState
   readonly sessionStore: (name: string) => SessionState

@@ -81,7 +81,7 @@ export interface NodeCompiler {
   readonly output: RecordOutput
   readonly host: ProcessorHost
   readonly logger: Logger
-  readonly dropped: (reason: DropReason) => void
+  readonly dropped: (reason: DropReason, count?: number) => void
   /** One child. */
   child(node: GraphNode): Forward
   /** The child of a name; `undefined` when there is none. */

@@ -103,7 +103,7 @@ function addAggregation(grouped: GroupedStreamParts, options: StoreOptions, kind
 }
 
 /** A topic with a name of its own is shared by all aggregations of the grouping; else each has one, named after its store. */
-function repartitionOf(grouped: GroupedStreamParts, storeName: string): GraphNode {
+export function repartitionOf(grouped: GroupedStreamParts, storeName: string): GraphNode {
   const { stream, name, key } = grouped
   const { graph, node } = stream
   if (grouped.repartitioned !== undefined && name !== undefined) {
