@@ -19,17 +19,19 @@ export type { Entry, KeyValueStore, ReadonlyKeyValueStore, ValueAndTimestamp } f
 export type {
   Branches,
   BranchValue,
+  ForeignKeyJoinOptions,
+  GlobalKTable,
+  GlobalTableSide,
   KeyWriter,
-  KGroupedStream,
-  KGroupedTable,
-  KStream,
-  KTable,
   Rewritten,
   StillMissing,
+  StreamJoinSerdes,
   TableSide,
   TableStepOptions,
+  TableTransformer,
   ValueWriter,
-} from './topology/dsl.ts'
+} from './topology/dsl-types.ts'
+export type { KGroupedStream, KGroupedTable, KStream, KTable } from './topology/dsl.ts'
 export type {
   Aggregator,
   AsyncStep,
@@ -52,6 +54,7 @@ export type {
   SinkOptions,
   SourceOptions,
   StoreOptions,
+  StreamJoinOptions,
   StreamSourceOptions,
   Sync,
   TableJoinOptions,

@@ -1,9 +1,23 @@
 import type { RecordContext } from '../model/record.ts'
 import type { Windowed } from '../model/windowed.ts'
 import type { AnySerde, Serde } from '../serdes/serde.ts'
-import type { StoreSpec, StoreSpecs, StoresOf } from '../stores/store-spec.ts'
+import type { StoreSpec, StoreSpecs } from '../stores/store-spec.ts'
 import type { ReadonlyKeyValueStore, ValueAndTimestamp } from '../stores/store-types.ts'
 import type { kind, missing, row } from './brand.ts'
+import type {
+  Branches,
+  BranchValue,
+  ForeignKeyJoinOptions,
+  GlobalTableSide,
+  KeyWriter,
+  Rewritten,
+  StillMissing,
+  StreamJoinSerdes,
+  TableSide,
+  TableStepOptions,
+  TableTransformer,
+  ValueWriter,
+} from './dsl-types.ts'
 import type {
   Aggregator,
   Held,
@@ -31,18 +45,6 @@ import type {
 } from './options.ts'
 import type { SessionWindows, TimeWindows, WindowedByOptions } from './windows.ts'
 import type { FixedKeyProcessorSupplier, OutputOf, ProcessorSupplier } from './processor.ts'
-
-/** The conditions of `split`, tried in order of appearance; `'default'` takes what no condition took. */
-export type Branches<K, V> = Readonly<
-  Record<string, Predicate<K, V> | ((value: V, key: K, record: RecordContext) => value is V) | 'default'>
->
-/** The type of a branch: a type guard narrows the value. */
-export type BranchValue<V, B> = B extends ((value: V, ...rest: never) => value is infer S extends V) ? S : V
-
-/** The serdes still missing once those in `S` are given. */
-export type StillMissing<M extends MissingSerde, KS, VS> =
-  | (KS extends AnySerde ? never : Extract<M, 'no key serde'>)
-  | (VS extends AnySerde ? never : Extract<M, 'no value serde'>)
 
 /**
  * A stream of records. `K` and `V` contain `null` only where nulls can occur. `Missing` lists the serdes nobody has given
@@ -138,6 +140,13 @@ export interface KStream<K, V, Missing extends MissingSerde = never> {
     ...serdes: OptionsArg<TableJoinOptions & RepartitionSerdes<K, Present<K>, V, Present<V>, Missing>>
   ): KStream<Present<K>, VR, 'no value serde'>
 
+  /** Each record with the value of a global table under a key of your choice (null = no match). Kafka Streams: `join(GlobalKTable, KeyValueMapper, ValueJoiner)`. */
+  join<KG, VG, VR>(
+    table: GlobalTableSide<KG, VG>,
+    selector: (value: V, key: K, record: RecordContext) => Held<KG> | null,
+    joiner: Joiner<K, Present<V>, VG, VR>,
+    options?: NameOptions,
+  ): KStream<K, VR, Missing | 'no value serde'>
   /** Pairs of records that are close in time. Kafka Streams: `join(KStream, ValueJoiner, JoinWindows, StreamJoined)`. */
   join<KO extends Present<K> | null, VO, VR, MO extends MissingSerde>(
     other: KStream<KO, VO, MO>,
@@ -151,6 +160,13 @@ export interface KStream<K, V, Missing extends MissingSerde = never> {
     joiner: Joiner<K, Present<V>, VT | null, VR>,
     ...serdes: OptionsArg<TableJoinOptions & RepartitionSerdes<K, Present<K>, V, Present<V>, Missing>>
   ): KStream<K, VR, 'no value serde'>
+  /** Each record with the value of a global table, or null. Kafka Streams: `leftJoin(GlobalKTable, KeyValueMapper, ValueJoiner)`. */
+  leftJoin<KG, VG, VR>(
+    table: GlobalTableSide<KG, VG>,
+    selector: (value: V, key: K, record: RecordContext) => Held<KG> | null,
+    joiner: Joiner<K, Present<V>, VG | null, VR>,
+    options?: NameOptions,
+  ): KStream<K, VR, Missing | 'no value serde'>
   /** As `join`, and a left record without partner gives a result with null when its time is over. Kafka Streams: `leftJoin(KStream, …)`. */
   leftJoin<KO extends Present<K> | null, VO, VR, MO extends MissingSerde>(
     other: KStream<KO, VO, MO>,
@@ -180,23 +196,6 @@ export interface KStream<K, V, Missing extends MissingSerde = never> {
     supplier: FixedKeyProcessorSupplier<K, V, S, VS>,
   ): KStream<K, OutputOf<VS, V>, StillMissing<Missing, undefined, VS>>
 }
-
-/** Serdes of a stream-stream join: those that are not known yet. Kafka Streams: `StreamJoined.with(key, value, otherValue)`. */
-export type StreamJoinSerdes<K, V, VO, M extends MissingSerde, MO extends MissingSerde> = KeySerdeOption<
-  K,
-  Present<K>,
-  M | Extract<MO, 'no key serde'>
-> &
-  ValueSerdeOption<V, Present<V>, M> &
-  ('no value serde' extends MO
-    ? { /** Serde of the other stream's value. */ otherValue: Serde<Present<VO>> }
-    : { /** Serde of the other stream's value. @default the one already known */ otherValue?: Serde<Present<VO>> })
-/** Checks that a serde can write the key it is given for. */
-export type KeyWriter<K> = { readonly serialize: (value: Present<K>, context: never) => Uint8Array }
-/** Checks that a serde can write the value it is given for. */
-export type ValueWriter<V> = { readonly serialize: (value: Present<V>, context: never) => Uint8Array }
-/** The type after writing with a serde and reading back: the serde's, plus null if null was possible. */
-export type Rewritten<T, S> = S extends AnySerde ? Exclude<OutputOf<S, T>, null> | Extract<T, null> : T
 
 /** A stream grouped by key. Null values are dropped (and counted). Kafka Streams: `KGroupedStream`. */
 export interface KGroupedStream<in out K, in out V, Missing extends 'no value serde' = never> {
@@ -255,24 +254,6 @@ export interface SessionWindowedKStream<K, V, Missing extends 'no value serde' =
   ): KTable<Windowed<K>, A>
 }
 
-/** Options of a table step that keeps its result in a store when `store` is named. Kafka Streams: `Named`, `Materialized`. */
-export type TableStepOptions<V, M extends MissingSerde> =
-  | (NameOptions & { store?: never })
-  | (StoreOptions & { /** Name of the store; without one nothing is kept. */ store: string } & ValueSerdeOption<
-        V,
-        V,
-        M
-      >)
-
-/** What a stream has to know of a table to join it: any `KTable`. */
-export interface TableSide<out K, out V, out Missing extends MissingSerde = MissingSerde> {
-  /** Tells streams and tables apart in error messages. */
-  readonly [kind]: 'a KTable'
-  /** Its types. */
-  readonly [row]: readonly [key: K, value: V]
-  /** The serde still to be given. */
-  readonly [missing]: Missing
-}
 /**
  * A table: the latest value per key. A value is never null here: a deletion is not a value, it reaches no mapper, and
  * `toStream()` shows it as null. `Missing` is `'no value serde'` while nobody has given one. Kafka Streams: `KTable<K, V>`.
@@ -356,12 +337,24 @@ export interface KTable<K, V, Missing extends MissingSerde = never> extends Tabl
     joiner: Joiner<K, V | null, VO | null, VR>,
     options?: NameOptions,
   ): KTable<K, Exclude<VR, null>, 'no value serde'>
-}
 
-/** Makes the function that transforms values, once per task. Kafka Streams: `ValueTransformerWithKeySupplier`. */
-export type TableTransformer<K, V, VR, S extends StoreSpecs> = (context: {
-  readonly stores: StoresOf<S>
-}) => Mapper<K, V | null, VR | null>
+  /** Each entry with the other table's entry under a key found in the value (null = none). Both tables need their value serde. Kafka Streams: `join(KTable, foreignKeyExtractor, ValueJoiner)`. */
+  foreignKeyJoin<KO, VO, VR>(
+    this: KTable<K, V>,
+    other: TableSide<KO, VO, never>,
+    foreignKey: (value: V, key: K) => Held<KO> | null,
+    joiner: Joiner<K, V, VO, Held<VR> | null>,
+    options: ForeignKeyJoinOptions<VR>,
+  ): KTable<K, VR>
+  /** The same, with null where the other table has none. Kafka Streams: `leftJoin(KTable, foreignKeyExtractor, ValueJoiner)`. */
+  foreignKeyLeftJoin<KO, VO, VR>(
+    this: KTable<K, V>,
+    other: TableSide<KO, VO, never>,
+    foreignKey: (value: V, key: K) => Held<KO> | null,
+    joiner: Joiner<K, V, VO | null, Held<VR> | null>,
+    options: ForeignKeyJoinOptions<VR>,
+  ): KTable<K, VR>
+}
 
 /** A table grouped by a new key: each change takes the old value out and puts the new one in. Kafka Streams: `KGroupedTable`. */
 export interface KGroupedTable<K, V> {

@@ -24,6 +24,8 @@ import * as joins from './stream-joins.ts'
 import { serdeOf } from './stream-serdes.ts'
 import * as steps from './stream-steps.ts'
 import * as tableGrouping from './table-grouping.ts'
+import type { ForeignKeyStep } from '../operators/foreign-key-join.ts'
+import { addForeignKeyJoin } from './foreign-key-joins.ts'
 import { addStreamStreamJoin } from './stream-stream-joins.ts'
 import { addTableTableJoin } from './table-joins.ts'
 import { addTableSource } from './table-source.ts'
@@ -283,6 +285,24 @@ export class TableHandle {
 
   outerJoin(other: TableHandle, joiner: JoinStep, options: ErasedTableOptions = {}): TableHandle {
     return new TableHandle(addTableTableJoin(this.parts, other.parts, joiner, options, 'outer'))
+  }
+
+  foreignKeyJoin(
+    other: TableHandle,
+    foreignKey: ForeignKeyStep,
+    joiner: JoinStep,
+    options: ErasedTableOptions,
+  ): TableHandle {
+    return new TableHandle(addForeignKeyJoin(this.parts, other.parts, foreignKey, joiner, options, false))
+  }
+
+  foreignKeyLeftJoin(
+    other: TableHandle,
+    foreignKey: ForeignKeyStep,
+    joiner: JoinStep,
+    options: ErasedTableOptions,
+  ): TableHandle {
+    return new TableHandle(addForeignKeyJoin(this.parts, other.parts, foreignKey, joiner, options, true))
   }
 
   toStream(selectorOrOptions?: Step | Named, options: Named = {}): StreamHandle {

@@ -91,12 +91,19 @@ export interface StreamSourceOptions<KS extends AnySerde, VS extends AnySerde, K
   value?: VS
 }
 
-/** Options of `table`. Kafka Streams: `Consumed` and `Materialized`. */
+/** Options of `table` and `globalTable`. Kafka Streams: `Consumed` and `Materialized`. */
 export interface TableSourceOptions<K, V> extends SourceOptions<K, V>, StoreOptions {
   /** Serde of the key; records with a null key are dropped and counted. */
   key: Serde<K>
   /** Serde of the value; a null value is a deletion and reaches no serde. */
   value: Serde<V>
+  /** Keep earlier versions, for joins by time. Kafka Streams: `Stores.persistentVersionedKeyValueStore` */
+  versioned?: {
+    /** How far back. */
+    historyRetention: Duration
+    /** Size of a segment. A store in memory has none: told for the JVM's sake. */
+    segmentInterval?: Duration
+  }
 }
 
 /**
@@ -160,4 +167,7 @@ export interface StreamJoinOptions extends NameOptions, StoreEngineOptions {
 }
 
 /** Options of a stream-table join, beside serdes. Kafka Streams: `Joined`. */
-export type TableJoinOptions = NameOptions
+export interface TableJoinOptions extends NameOptions {
+  /** Let stream records wait that long for the table, which must be versioned. @default no wait */
+  grace?: Duration
+}

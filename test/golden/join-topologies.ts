@@ -1,7 +1,7 @@
 import { string } from '../../src/serdes/text.ts'
 import type { KStream, KTable } from '../../src/topology/dsl.ts'
 import type { StreamJoinOptions } from '../../src/topology/options.ts'
-import { num, numberOf, read, text, type CaseBuilder, type CaseParams } from './case-parts.ts'
+import { isEven, num, numberOf, read, text, type CaseBuilder, type CaseParams } from './case-parts.ts'
 
 const kept = { store: 'tt', value: string }
 const pair = (l: string | null, r: string | null): string => `${String(l)}/${String(r)}`
@@ -114,4 +114,33 @@ export const TABLE_JOINS: Readonly<Record<string, CaseBuilder>> = {
     const table = b.table('in2', text)
     table.join(table, pair).toStream().to('out2', { value: string })
   },
+}
+
+type KeyFinder = (value: string, key: string) => string | null
+
+const foreignKey = (value: string): string | null => {
+  const key = value.split(':')[0] ?? 'none'
+  return key === 'none' ? null : key
+}
+
+const keyOrForeignKey = (value: string, key: string): string | null => (isEven(value) ? key : foreignKey(value))
+
+function foreignKeyJoin(isLeft: boolean, options: { readonly store?: string }, extract: KeyFinder = foreignKey): CaseBuilder {
+  return b => {
+    const [left, right] = [b.table('l', text), b.table('r', text)]
+    const joined = isLeft
+      ? left.foreignKeyLeftJoin(right, extract, pair, { ...options, value: string })
+      : left.foreignKeyJoin(right, extract, pair, { ...options, value: string })
+    joined.toStream().to('out')
+  }
+}
+
+/** Joins of tables by a key found in the value. */
+export const FOREIGN_KEY_JOINS: Readonly<Record<string, CaseBuilder>> = {
+  'fkjoin-inner': foreignKeyJoin(false, {}),
+  'fkjoin-left': foreignKeyJoin(true, {}),
+  'fkjoin-inner-materialized': foreignKeyJoin(false, { store: 'fj' }),
+  'fkjoin-left-materialized': foreignKeyJoin(true, { store: 'fj' }),
+  'fkjoin-inner-with-key': foreignKeyJoin(false, {}, keyOrForeignKey),
+  'fkjoin-left-with-key': foreignKeyJoin(true, {}, keyOrForeignKey),
 }

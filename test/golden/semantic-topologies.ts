@@ -10,7 +10,7 @@ import { streams } from '../../src/topology/streams.ts'
 import type { StreamsBuilder } from '../../src/topology/streams-builder.ts'
 import type { Topology } from '../../src/topology/topology.ts'
 import { isEven, nullableText, num, read, text, type CaseBuilder, type CaseParams, type Note } from './case-parts.ts'
-import { streamJoinOf, TABLE_JOINS } from './join-topologies.ts'
+import { FOREIGN_KEY_JOINS, streamJoinOf, TABLE_JOINS } from './join-topologies.ts'
 
 function append(aggregate: string, value: string): string | null {
   return value === 'DEL' ? null : `${aggregate}${value};`
@@ -433,6 +433,7 @@ const BUILDERS: Readonly<Record<string, CaseBuilder>> = {
   ...TABLES,
   ...JOINS,
   ...TABLE_JOINS,
+  ...FOREIGN_KEY_JOINS,
   ...PROCESSORS,
   ...OTHERS,
 }
