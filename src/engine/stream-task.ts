@@ -5,6 +5,7 @@ import type { RecordSource } from '../model/record-source.ts'
 import { CurrentRecord } from '../operators/current-record.ts'
 import type { ProcessorHost } from '../operators/processor-context.ts'
 import type { StateStore } from '../stores/state-store.ts'
+import type { SuppressState } from '../stores/suppress-state.ts'
 import { compileChain } from '../topology/compile.ts'
 import type { SubtopologyPlan } from '../topology/plan.ts'
 import type { StreamsProperties } from '../topology/properties.ts'
@@ -52,6 +53,7 @@ export class StreamTask {
   readonly #queueOf: ReadonlyMap<string, PartitionQueue>
   readonly #byStreamTime: Punctuations
   readonly #byWallClock: Punctuations
+  readonly #buffers: readonly SuppressState[]
   readonly #closers: (() => void)[] = []
   #streamTimeMs = -1
   #moved = false
@@ -63,6 +65,7 @@ export class StreamTask {
     this.#policies = options.policies
     const stores = new TaskStores(plan, partition, ports.collector, options.sharedGlobals)
     this.stores = stores.own
+    this.#buffers = stores.own.flatMap(store => (store.kind === 'suppress' ? [store] : []))
     this.#byStreamTime = new Punctuations('streamTime', this.variables)
     this.#byWallClock = new Punctuations('wallClock', this.variables)
     const record = this.#record
@@ -77,6 +80,7 @@ export class StreamTask {
       store: name => stores.keyValue(name),
       windowStore: name => stores.window(name),
       sessionStore: name => stores.session(name),
+      suppressStore: name => stores.suppress(name),
       variable: (name, initial) => this.variables.declare(name, initial, { kept: true }),
       storeView: definition => stores.view(definition, () => record.view.timestamp),
     })
@@ -161,8 +165,18 @@ export class StreamTask {
     return Number.isFinite(next) ? next : undefined
   }
 
-  /** Writes what operators hold back until a commit; nothing does yet. */
-  flush(): void {}
+  /**
+   * Writes what operators hold back until a commit: the changelogs of buffers.
+   *
+   * @throws MillraceError when a record cannot be written; what was held back is then still there
+   */
+  flush(): void {
+    const { collector } = this.#ports
+    if (this.#buffers.length === 0) return
+    collector.beginRecord()
+    for (const buffer of this.#buffers) buffer.flush()
+    this.#endRecord()
+  }
 
   /** Makes everything since the last commit final: the broker has acknowledged it. */
   commitState(): void {

@@ -95,7 +95,7 @@ export class StreamThread {
     })
     const { producer, fetcher, member, offsets, admin } = this.clients
     producer.setAskGroup(async () => (STILL_MEMBER.has(await member.heartbeatNow()) ? 'ours' : 'replaced'))
-    this.#collector = new ProducerCollector(producer, topics)
+    this.#collector = new ProducerCollector(producer, topics, clock)
     this.#registry = new TaskRegistry(plan, place => this.#createTask(place))
     this.#schedule = new CommitSchedule(
       {

@@ -5,10 +5,12 @@ import { type Changelog, type KeyValueState } from '../stores/key-value-state.ts
 import { PlainKeyValueView, TimestampedKeyValueView } from '../stores/key-value-view.ts'
 import { MemoryKeyValueStore } from '../stores/memory-key-value-store.ts'
 import { MemorySessionStore } from '../stores/memory-session-store.ts'
+import { MemorySuppressStore } from '../stores/memory-suppress-store.ts'
 import { MemoryWindowStore } from '../stores/memory-window-store.ts'
 import type { SessionState } from '../stores/session-state.ts'
 import { SessionStoreView } from '../stores/session-store-view.ts'
 import type { StoreDefinition } from '../stores/store-spec.ts'
+import type { SuppressState } from '../stores/suppress-state.ts'
 import { WindowStoreView } from '../stores/window-store-view.ts'
 import type { WindowState } from '../stores/window-state.ts'
 import type { GlobalTablePlan, StorePlan, SubtopologyPlan } from '../topology/plan.ts'
@@ -52,6 +54,12 @@ export class TaskStores {
     return store.kind === 'session' ? store : wrongKind(store, 'session')
   }
 
+  /** @throws MillraceError `NAME_UNKNOWN` */
+  suppress(name: string): SuppressState {
+    const store = this.#get(name)
+    return store.kind === 'suppress' ? store : wrongKind(store, 'suppress')
+  }
+
   /** A store as user code sees it. */
   view(definition: StoreDefinition, nowMs: () => number): unknown {
     const { name, kind, key } = definition
@@ -65,6 +73,11 @@ export class TaskStores {
         return new WindowStoreView({ state: this.window(name), key, nowMs, windowSizeMs: definition.windowSizeMs ?? 0 })
       case 'session':
         return new SessionStoreView({ state: this.session(name), key, nowMs })
+      case 'suppress':
+        throw new MillraceError('TABLE_NOT_MATERIALIZED', {
+          node: name,
+          what: `${name} is a buffer, not a store of values.`,
+        })
     }
   }
 
@@ -114,6 +127,8 @@ function newStore(plan: StorePlan, partition: number, collector: RecordCollector
       })
     case 'session':
       return new MemorySessionStore({ name, value, changelog, maxBytes, retentionMs })
+    case 'suppress':
+      return new MemorySuppressStore({ name, value, changelog })
   }
 }
 

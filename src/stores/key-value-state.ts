@@ -42,6 +42,9 @@ export interface KeyValueState extends StateStore {
   scan(range: KeyRange): IterableIterator<KeyValueEntry>
 }
 
+/** Timestamp of a changelog record that is stamped with the present time when it is sent, as the JVM's buffers do. */
+export const STAMPED_WHEN_SENT = -1
+
 /** Where a store's changes go: one record per write, in order. */
 export interface Changelog {
   readonly topic: string

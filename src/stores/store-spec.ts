@@ -57,7 +57,7 @@ export interface SessionStoreOptions<K, V> extends KeyValueStoreOptions<K, V> {
 }
 
 /** What a store keeps, and whether it shows user code the time of its entries. */
-export type StoreKind = 'keyValue' | 'timestampedKeyValue' | 'window' | 'timestampedWindow' | 'session'
+export type StoreKind = 'keyValue' | 'timestampedKeyValue' | 'window' | 'timestampedWindow' | 'session' | 'suppress'
 
 /** What the graph knows of a store. */
 export interface StoreDefinition {

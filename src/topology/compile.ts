@@ -12,6 +12,7 @@ import type { LongVariable } from '../operators/long-variable.ts'
 import type { KeyValueState } from '../stores/key-value-state.ts'
 import type { SessionState } from '../stores/session-state.ts'
 import type { StoreDefinition } from '../stores/store-spec.ts'
+import type { SuppressState } from '../stores/suppress-state.ts'
 import type { WindowState } from '../stores/window-state.ts'
 import type { GraphNode, NodeCompiler, Side } from './graph-node.ts'
 import { changelogTopicOf } from './plan-application.ts'
@@ -28,6 +29,7 @@ export interface ChainParts {
   readonly store: (name: string) => KeyValueState
   readonly windowStore: (name: string) => WindowState
   readonly sessionStore: (name: string) => SessionState
+  readonly suppressStore: (name: string) => SuppressState
   readonly variable: (name: string, initial: number) => LongVariable
   readonly storeView: (definition: StoreDefinition) => unknown
 }

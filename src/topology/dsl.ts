@@ -35,6 +35,8 @@ import type {
   RepartitionSerdes,
   StreamJoinOptions,
   StoreOptions,
+  SuppressUntilTimeLimit,
+  SuppressUntilWindowCloses,
   Sync,
   TableJoinOptions,
   ToOptions,
@@ -296,6 +298,10 @@ export interface KTable<K, V, Missing extends MissingSerde = never> extends Tabl
       /** Serde of the new value. */ value: Serde<VR>
     },
   ): KGroupedTable<KR, VR>
+  /** Holds back updates until the window closes, or for a time. Kafka Streams: `suppress`. */
+  suppress(
+    options: K extends Windowed<unknown> ? SuppressUntilWindowCloses | SuppressUntilTimeLimit : SuppressUntilTimeLimit,
+  ): KTable<K, V, Missing>
   /** States the value serde that a later step would ask for. Kafka Streams: none. */
   withSerdes<VS extends AnySerde>(serdes: {
     value: VS & ValueWriter<V>

@@ -11,6 +11,7 @@ import type { LongVariable } from '../operators/long-variable.ts'
 import type { KeyValueState } from '../stores/key-value-state.ts'
 import type { SessionState } from '../stores/session-state.ts'
 import type { StoreDefinition } from '../stores/store-spec.ts'
+import type { SuppressState } from '../stores/suppress-state.ts'
 import type { WindowState } from '../stores/window-state.ts'
 import type { InvalidTimestamp, OffsetReset } from './options.ts'
 
@@ -92,6 +93,8 @@ export interface NodeCompiler {
   windowStore(name: string): WindowState
   /** A session store of the task. */
   sessionStore(name: string): SessionState
+  /** The buffer of a suppress of the task. */
+  suppressStore(name: string): SuppressState
   /** What the node remembers between records: undone with them, and committed with the offsets. `name` is unique within the node. */
   variable(name: string, initial: number): LongVariable
   /** A store as user code sees it. */

@@ -29,6 +29,7 @@ import { addForeignKeyJoin } from './foreign-key-joins.ts'
 import { addStreamStreamJoin } from './stream-stream-joins.ts'
 import { addTableTableJoin } from './table-joins.ts'
 import { addTableSource } from './table-source.ts'
+import { addSuppress, type ErasedSuppressOptions } from './suppress-steps.ts'
 import * as tableSteps from './table-steps.ts'
 import * as windowed from './windowed-grouping.ts'
 import type { ErasedWindowedBy, WindowedStreamParts } from './windowed-grouping.ts'
@@ -317,6 +318,10 @@ export class TableHandle {
     options: Named & { readonly key: AnySerde; readonly value: AnySerde },
   ): GroupedTableHandle {
     return new GroupedTableHandle(tableSteps.addTableGroupBy(this.parts, selector, options))
+  }
+
+  suppress(options: ErasedSuppressOptions): TableHandle {
+    return new TableHandle(addSuppress(this.parts, options))
   }
 
   withSerdes({ value }: { readonly value?: AnySerde | undefined }): TableHandle {

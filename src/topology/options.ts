@@ -171,3 +171,25 @@ export interface TableJoinOptions extends NameOptions {
   /** Let stream records wait that long for the table, which must be versioned. @default no wait */
   grace?: Duration
 }
+
+/** How many updates a suppress holds. Kafka Streams: `BufferConfig`. */
+export interface SuppressBuffer {
+  /** Most keys held. @default unbounded */
+  maxRecords?: number
+  /** Most bytes held. @default unbounded */
+  maxBytes?: number
+}
+/** Hold back updates of a key for a time and pass on the last. Kafka Streams: `Suppressed.untilTimeLimit`. */
+export interface SuppressUntilTimeLimit extends NameOptions, SuppressBuffer {
+  /** How long after the first held update, by event time. */
+  until: Duration
+  /** A full buffer passes on its oldest, or stops the application. @default 'emit'. Kafka Streams: `emitEarlyWhenFull`, `shutDownWhenFull` */
+  whenFull?: 'emit' | 'stop'
+}
+/** Hold back a window until it has closed and pass on its final result. Kafka Streams: `Suppressed.untilWindowCloses`. */
+export interface SuppressUntilWindowCloses extends NameOptions, SuppressBuffer {
+  /** Only on windowed tables. */
+  until: 'windowCloses'
+  /** A final result cannot be early: a full buffer stops the application. Kafka Streams: `shutDownWhenFull` */
+  whenFull?: 'stop'
+}

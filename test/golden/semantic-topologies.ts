@@ -1,4 +1,5 @@
 import { WINDOWS } from './window-topologies.ts'
+import { SUPPRESS } from './suppress-topologies.ts'
 import { keyValueStore, timestampedKeyValueStore } from '../../src/stores/store-spec.ts'
 import { long } from '../../src/serdes/numbers.ts'
 import { nullable } from '../../src/serdes/nullable.ts'
@@ -443,7 +444,7 @@ const PARAMETERS = /-(?:rocksDB|in_memory|headers|headers-format)$/
 
 /** The builder of a case; `undefined` when there is none yet. */
 export function builderOf(name: string): CaseBuilder | undefined {
-  return BUILDERS[name] ?? BUILDERS[name.replace(PARAMETERS, '')] ?? WINDOWS.find(([pattern]) => pattern.test(name))?.[1] ?? streamJoinOf(name)
+  return BUILDERS[name] ?? BUILDERS[name.replace(PARAMETERS, '')] ?? [...WINDOWS, ...SUPPRESS].find(([pattern]) => pattern.test(name))?.[1] ?? streamJoinOf(name)
 }
 
 /** The topology of a case. */

@@ -5,6 +5,7 @@ import type { ErrorPolicies } from '../../src/model/record-failure.ts'
 import { planApplication } from '../../src/topology/plan-application.ts'
 import type { ApplicationPlan } from '../../src/topology/plan.ts'
 import type { Topology } from '../../src/topology/topology.ts'
+import { STAMPED_WHEN_SENT } from '../../src/stores/key-value-state.ts'
 import { TestRun } from '../../src/testing/test-run.ts'
 import type { SentRecord } from '../../src/testing/memory-collector.ts'
 import { headersOf } from '../../src/model/headers.ts'
@@ -131,7 +132,7 @@ function bytesOf({ topic, key, value, timestamp, headers }: SentRecord, at: numb
     topic,
     keyHex: key?.toString('hex') ?? null,
     valueHex: value?.toString('hex') ?? null,
-    timestamp,
+    timestamp: timestamp === STAMPED_WHEN_SENT ? null : timestamp,
     ...(hex.length === 0 ? {} : { headersHex: hex }),
     afterInput: at,
   }

@@ -22,7 +22,7 @@ export function timeWindowsOf(params: CaseParams): TimeWindows {
   return every === size ? { tumbling: size, grace } : { hopping: size, every, grace }
 }
 
-function sessionWindowsOf(params: CaseParams): SessionWindows {
+export function sessionWindowsOf(params: CaseParams): SessionWindows {
   return { session: numberOf(params, 'gap'), grace: numberOf(params, 'grace') }
 }
 
