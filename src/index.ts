@@ -13,9 +13,23 @@ export { bigint, boolean, double, integer, long } from './serdes/numbers.ts'
 export type { AnySerde, Bytes, Deserializer, Serde, SerdeContext, Serializer, SerdeType } from './serdes/serde.ts'
 export { bytes, string, uuid } from './serdes/text.ts'
 export { sessionWindowed, timeWindowed } from './serdes/windowed.ts'
-export { keyValueStore, timestampedKeyValueStore } from './stores/store-spec.ts'
-export type { KeyValueStoreOptions, StoreEngineOptions, StoreSpec, StoreSpecs, StoresOf } from './stores/store-spec.ts'
-export type { Entry, KeyValueStore, ReadonlyKeyValueStore, ValueAndTimestamp } from './stores/store-types.ts'
+export { keyValueStore, timestampedKeyValueStore, versionedKeyValueStore } from './stores/store-spec.ts'
+export type {
+  KeyValueStoreOptions,
+  StoreEngineOptions,
+  StoreSpec,
+  StoreSpecs,
+  StoresOf,
+  VersionedStoreOptions,
+} from './stores/store-spec.ts'
+export type {
+  Entry,
+  KeyValueStore,
+  ReadonlyKeyValueStore,
+  ValueAndTimestamp,
+  VersionedKeyValueStore,
+  VersionedRecord,
+} from './stores/store-types.ts'
 export type {
   Branches,
   BranchValue,

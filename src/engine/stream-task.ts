@@ -81,6 +81,7 @@ export class StreamTask {
       windowStore: name => stores.window(name),
       sessionStore: name => stores.session(name),
       suppressStore: name => stores.suppress(name),
+      versionedStore: name => stores.versioned(name),
       variable: (name, initial) => this.variables.declare(name, initial, { kept: true }),
       storeView: definition => stores.view(definition, () => record.view.timestamp),
     })

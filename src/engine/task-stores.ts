@@ -12,6 +12,9 @@ import { SessionStoreView } from '../stores/session-store-view.ts'
 import type { StoreDefinition } from '../stores/store-spec.ts'
 import type { SuppressState } from '../stores/suppress-state.ts'
 import { WindowStoreView } from '../stores/window-store-view.ts'
+import { MemoryVersionedStore } from '../stores/memory-versioned-store.ts'
+import type { VersionedState } from '../stores/versioned-state.ts'
+import { VersionedStoreView } from '../stores/versioned-store-view.ts'
 import type { WindowState } from '../stores/window-state.ts'
 import type { GlobalTablePlan, StorePlan, SubtopologyPlan } from '../topology/plan.ts'
 import type { RecordCollector } from './record-collector.ts'
@@ -60,6 +63,12 @@ export class TaskStores {
     return store.kind === 'suppress' ? store : wrongKind(store, 'suppress')
   }
 
+  /** @throws MillraceError `NAME_UNKNOWN` */
+  versioned(name: string): VersionedState {
+    const store = this.#get(name)
+    return store.kind === 'versioned' ? store : wrongKind(store, 'versioned')
+  }
+
   /** A store as user code sees it. */
   view(definition: StoreDefinition, nowMs: () => number): unknown {
     const { name, kind, key } = definition
@@ -73,6 +82,8 @@ export class TaskStores {
         return new WindowStoreView({ state: this.window(name), key, nowMs, windowSizeMs: definition.windowSizeMs ?? 0 })
       case 'session':
         return new SessionStoreView({ state: this.session(name), key, nowMs })
+      case 'versioned':
+        return new VersionedStoreView({ state: this.versioned(name), key })
       case 'suppress':
         throw new MillraceError('TABLE_NOT_MATERIALIZED', {
           node: name,
@@ -127,6 +138,15 @@ function newStore(plan: StorePlan, partition: number, collector: RecordCollector
       })
     case 'session':
       return new MemorySessionStore({ name, value, changelog, maxBytes, retentionMs })
+    case 'versioned':
+      return new MemoryVersionedStore({
+        name,
+        value,
+        changelog,
+        restoredFrom: changelogTopic,
+        maxBytes,
+        retentionMs,
+      })
     case 'suppress':
       return new MemorySuppressStore({ name, value, changelog })
   }

@@ -8,6 +8,7 @@ import type { Changelog } from './key-value-state.ts'
 import type { StateStore } from './state-store.ts'
 import { TimedRows } from './timed-rows.ts'
 import { UndoLog } from './undo-log.ts'
+import { UndoneNumber } from './undone-number.ts'
 import { ValueColumn } from './value-column.ts'
 
 /** Options of a window or session store in memory. */
@@ -20,37 +21,6 @@ export interface MemoryTimedStoreOptions {
   readonly changelog: Changelog | undefined
   /** Most bytes of keys and values. @default no bound */
   readonly maxBytes?: number | undefined
-}
-
-/** A number that is taken back with a record or a transaction. */
-class UndoneNumber {
-  value: number
-  #saved: number
-  #committed: number
-
-  constructor(initial: number) {
-    this.value = initial
-    this.#saved = initial
-    this.#committed = initial
-  }
-
-  endRecord(): void {
-    this.#saved = this.value
-  }
-
-  rollbackRecord(): void {
-    this.value = this.#saved
-  }
-
-  commit(): void {
-    this.#saved = this.value
-    this.#committed = this.value
-  }
-
-  abort(): void {
-    this.value = this.#committed
-    this.#saved = this.#committed
-  }
 }
 
 /**

@@ -1,7 +1,7 @@
 import { parseDurationMs, type Duration } from '../model/duration.ts'
 import { MillraceError } from '../model/errors.ts'
 import type { AnySerde, Serde } from '../serdes/serde.ts'
-import type { KeyValueStore, SessionStore, ValueAndTimestamp, WindowStore } from './store-types.ts'
+import type { KeyValueStore, SessionStore, ValueAndTimestamp, VersionedKeyValueStore, WindowStore } from './store-types.ts'
 
 declare const storeType: unique symbol
 
@@ -56,8 +56,16 @@ export interface SessionStoreOptions<K, V> extends KeyValueStoreOptions<K, V> {
   retention: Duration
 }
 
+/** Options of a user's versioned store. */
+export interface VersionedStoreOptions<K, V> extends KeyValueStoreOptions<K, V> {
+  /** How far back versions can be read and late ones are taken. */
+  historyRetention: Duration
+  /** Size of the JVM's segments of old versions; a store in memory has none. @default max(historyRetention / 2, 60 s) */
+  segmentInterval?: Duration
+}
+
 /** What a store keeps, and whether it shows user code the time of its entries. */
-export type StoreKind = 'keyValue' | 'timestampedKeyValue' | 'window' | 'timestampedWindow' | 'session' | 'suppress'
+export type StoreKind = 'keyValue' | 'timestampedKeyValue' | 'window' | 'timestampedWindow' | 'session' | 'suppress' | 'versioned'
 
 /** What the graph knows of a store. */
 export interface StoreDefinition {
@@ -66,7 +74,7 @@ export interface StoreDefinition {
   readonly key: AnySerde
   readonly value: AnySerde
   readonly options: StoreEngineOptions
-  /** How long entries are kept, in ms; of window and session stores. */
+  /** How long entries are kept, in ms; of window, session and versioned stores. */
   readonly retentionMs?: number | undefined
   /** Size of the windows, in ms; of window stores. */
   readonly windowSizeMs?: number | undefined
@@ -135,6 +143,16 @@ export function sessionStore<K, V>(name: string, options: SessionStoreOptions<K,
   const { key, value, retention, ...engine } = options
   const retentionMs = durationOf(name, 'retention', retention)
   return new DefinedStore({ name, kind: 'session', key, value, options: engine, retentionMs })
+}
+
+/** A versioned store of your own. Kafka Streams: `Stores.versionedKeyValueStoreBuilder`. */
+export function versionedKeyValueStore<K, V>(
+  name: string,
+  options: VersionedStoreOptions<K, V>,
+): StoreSpec<VersionedKeyValueStore<K, V>> {
+  const { key, value, historyRetention, segmentInterval: _segmentInterval, ...engine } = options
+  const retentionMs = durationOf(name, 'historyRetention', historyRetention)
+  return new DefinedStore({ name, kind: 'versioned', key, value, options: engine, retentionMs })
 }
 
 function durationOf(store: string, option: string, duration: Duration): number {

@@ -13,6 +13,25 @@ export interface ValueAndTimestamp<out V> {
   readonly timestamp: TimestampMs
 }
 
+/** A value of a versioned store with the time it holds from and to. Kafka Streams: `VersionedRecord`. */
+export interface VersionedRecord<out V> extends ValueAndTimestamp<V> {
+  /** Until when it held, in ms, exclusive; `undefined` for the latest. */
+  readonly validTo: TimestampMs | undefined
+}
+
+/** A store that keeps earlier values for a while, rolled back with its transaction. Kafka Streams: `VersionedKeyValueStore`. */
+export interface VersionedKeyValueStore<K, V> {
+  /** The latest value, or the one that held at `asOf`. */
+  get(key: K, asOf?: TimestampMs): VersionedRecord<V> | undefined
+  /**
+   * Adds a version; `null` is a deletion at that time. Returns until when it holds in ms, `'latest'`, or `'rejected'` when
+   * older than the history retention.
+   */
+  put(key: K, value: V | null, timestamp: TimestampMs): TimestampMs | 'latest' | 'rejected'
+  /** Deletes as of a time; returns what held then. */
+  delete(key: K, timestamp: TimestampMs): VersionedRecord<V> | undefined
+}
+
 /**
  * Reads of a key-value store. Scans run in the order of the serialized keys and close themselves at the end of `for … of`.
  * Kafka Streams: `ReadOnlyKeyValueStore`.

@@ -18,7 +18,7 @@ export interface VersionedState extends StateStore {
   /** Until when the value given last held, in ms; `undefined` for the latest. */
   readonly lastValidTo: number | undefined
   /**
-   * Adds a version, a deletion when `null`, and writes one changelog record unless it is rejected.
+   * Adds a version, a deletion when `null`, and writes one changelog record, even of one that is rejected.
    *
    * @throws MillraceError `STORE_FULL`, `STORE_CLOSED`
    */

@@ -13,6 +13,7 @@ import type { KeyValueState } from '../stores/key-value-state.ts'
 import type { SessionState } from '../stores/session-state.ts'
 import type { StoreDefinition } from '../stores/store-spec.ts'
 import type { SuppressState } from '../stores/suppress-state.ts'
+import type { VersionedState } from '../stores/versioned-state.ts'
 import type { WindowState } from '../stores/window-state.ts'
 import type { GraphNode, NodeCompiler, Side } from './graph-node.ts'
 import { changelogTopicOf } from './plan-application.ts'
@@ -30,6 +31,7 @@ export interface ChainParts {
   readonly windowStore: (name: string) => WindowState
   readonly sessionStore: (name: string) => SessionState
   readonly suppressStore: (name: string) => SuppressState
+  readonly versionedStore: (name: string) => VersionedState
   readonly variable: (name: string, initial: number) => LongVariable
   readonly storeView: (definition: StoreDefinition) => unknown
 }

@@ -12,6 +12,7 @@ import type { KeyValueState } from '../stores/key-value-state.ts'
 import type { SessionState } from '../stores/session-state.ts'
 import type { StoreDefinition } from '../stores/store-spec.ts'
 import type { SuppressState } from '../stores/suppress-state.ts'
+import type { VersionedState } from '../stores/versioned-state.ts'
 import type { WindowState } from '../stores/window-state.ts'
 import type { InvalidTimestamp, OffsetReset } from './options.ts'
 
@@ -95,6 +96,8 @@ export interface NodeCompiler {
   sessionStore(name: string): SessionState
   /** The buffer of a suppress of the task. */
   suppressStore(name: string): SuppressState
+  /** A versioned store of the task. */
+  versionedStore(name: string): VersionedState
   /** What the node remembers between records: undone with them, and committed with the offsets. `name` is unique within the node. */
   variable(name: string, initial: number): LongVariable
   /** A store as user code sees it. */

@@ -10,7 +10,6 @@ import type {
   ErasedRepartitionOptions,
   ErasedSinkOptions,
   ErasedTableOptions,
-  ErasedWindowedOptions,
   GroupedStreamParts,
   GroupedTableParts,
   Named,
@@ -20,6 +19,7 @@ import type {
 } from './parts.ts'
 import type { ErasedSupplier } from './processor-node.ts'
 import * as grouping from './stream-grouping.ts'
+import { CogroupedHandle, WindowedStreamHandle } from './grouped-handles.ts'
 import * as joins from './stream-joins.ts'
 import { serdeOf } from './stream-serdes.ts'
 import * as steps from './stream-steps.ts'
@@ -31,8 +31,7 @@ import { addTableTableJoin } from './table-joins.ts'
 import { addTableSource } from './table-source.ts'
 import { addSuppress, type ErasedSuppressOptions } from './suppress-steps.ts'
 import * as tableSteps from './table-steps.ts'
-import * as windowed from './windowed-grouping.ts'
-import type { ErasedWindowedBy, WindowedStreamParts } from './windowed-grouping.ts'
+import { windowedBy, type ErasedWindowedBy } from './windowed-grouping.ts'
 import type { WindowsOptions } from './windows.ts'
 
 /** A `KStream` with its types forgotten: what the typed DSL and the YAML builder both build on. */
@@ -125,7 +124,7 @@ export class StreamHandle {
   }
 
   /** With a table; a left join passes on what has no partner. */
-  joinTable(table: TableHandle, joiner: JoinStep, options: Named & SerdePair, isLeft: boolean): StreamHandle {
+  joinTable(table: TableHandle, joiner: JoinStep, options: joins.ErasedTableJoinOptions, isLeft: boolean): StreamHandle {
     return new StreamHandle(joins.addTableJoin(this.parts, table.parts, joiner, options, isLeft))
   }
 
@@ -213,33 +212,12 @@ export class GroupedStreamHandle {
     return new TableHandle(grouping.addAggregate(this.parts, initializer, aggregator, options))
   }
 
-  windowedBy(windows: WindowsOptions, options: ErasedWindowedBy = {}): WindowedStreamHandle {
-    return new WindowedStreamHandle(windowed.windowedBy(this.parts, windows, options))
-  }
-}
-
-/** A grouped stream in windows with its types forgotten. */
-export class WindowedStreamHandle {
-  readonly parts: WindowedStreamParts
-
-  constructor(parts: WindowedStreamParts) {
-    this.parts = parts
+  windowedBy(windows: WindowsOptions, options: ErasedWindowedBy = {}): WindowedStreamHandle<TableHandle> {
+    return new WindowedStreamHandle(windowedBy(this.parts, windows, options), parts => new TableHandle(parts))
   }
 
-  count(options: ErasedWindowedOptions = {}): TableHandle {
-    return new TableHandle(windowed.addWindowedCount(this.parts, options))
-  }
-
-  reduce(reducer: CombineStep, options: ErasedWindowedOptions = {}): TableHandle {
-    return new TableHandle(windowed.addWindowedReduce(this.parts, reducer, options))
-  }
-
-  /** In windows of time `(initializer, aggregator, options)`; in sessions a merger comes before the options. */
-  aggregate(initializer: () => unknown, aggregator: CombineStep, ...rest: readonly unknown[]): TableHandle {
-    const { merge, options } = windowed.aggregateArguments(rest)
-    return new TableHandle(
-      windowed.addWindowedAggregate(this.parts, initializer, aggregator, { ...options, merge: merge ?? options.merge }),
-    )
+  cogroup(aggregator: CombineStep): CogroupedHandle<TableHandle> {
+    return new CogroupedHandle([{ grouped: this.parts, aggregator }], parts => new TableHandle(parts))
   }
 }
 

@@ -34,12 +34,14 @@ const ADDITIONAL_RETENTION_MS = 86_400_000
 
 /** Configuration of a store's changelog. Kafka Streams: `WindowedChangelogTopicConfig`, `UnwindowedUnversionedChangelogTopicConfig`. */
 function changelogConfigs(
-  { retentionMs }: StoreDefinition,
+  { kind, retentionMs }: StoreDefinition,
   properties: PlanProperties,
 ): Readonly<Record<string, string>> {
   if (retentionMs === undefined) return CHANGELOG_CONFIGS
   const additionalMs = properties['windowstore.changelog.additional.retention.ms'] ?? ADDITIONAL_RETENTION_MS
   const totalMs = Math.min(retentionMs + additionalMs, Number.MAX_SAFE_INTEGER)
+  // Versions of a key must outlive the history a restore has to bring back. Kafka Streams: `VersionedChangelogTopicConfig`.
+  if (kind === 'versioned') return { ...CHANGELOG_CONFIGS, 'min.compaction.lag.ms': String(totalMs) }
   return { ...CHANGELOG_CONFIGS, 'cleanup.policy': 'compact,delete', 'retention.ms': String(totalMs) }
 }
 

@@ -3,6 +3,7 @@ import {
   mapValuesGetter,
   storeGetter,
   transformedGetter,
+  versionedGetter,
   type TableGetter,
 } from '../operators/table-getter.ts'
 import type { JoinStep } from '../operators/stream-table-join.ts'
@@ -71,13 +72,16 @@ export class StoredTable implements TableOrigin {
 export class SourceTable implements TableOrigin {
   readonly #store: string
   readonly #keep: () => void
+  readonly #isVersioned: boolean
   #isKept: boolean
   #sendsOld = false
 
   /** @param keep - adds the store to the graph */
-  constructor(store: string, isKept: boolean, keep: () => void) {
+  constructor(store: string, options: { readonly isKept: boolean; readonly isVersioned: boolean }, keep: () => void) {
+    const { isKept, isVersioned } = options
     this.#store = store
     this.#isKept = isKept
+    this.#isVersioned = isVersioned
     this.#keep = keep
     if (isKept) keep()
   }
@@ -112,11 +116,13 @@ export class SourceTable implements TableOrigin {
   }
 
   get isVersioned(): boolean {
-    return false
+    return this.#isVersioned
   }
 
   getter(compiler: NodeCompiler): TableGetter {
-    return storeGetter(compiler.store(this.#store))
+    return this.#isVersioned
+      ? versionedGetter(compiler.versionedStore(this.#store))
+      : storeGetter(compiler.store(this.#store))
   }
 }
 

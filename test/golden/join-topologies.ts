@@ -1,6 +1,9 @@
 import { string } from '../../src/serdes/text.ts'
+import { versionedKeyValueStore } from '../../src/stores/store-spec.ts'
+import type { VersionedRecord } from '../../src/stores/store-types.ts'
 import type { KStream, KTable } from '../../src/topology/dsl.ts'
 import type { StreamJoinOptions } from '../../src/topology/options.ts'
+import type { StreamsBuilder } from '../../src/topology/streams-builder.ts'
 import { isEven, num, numberOf, read, text, type CaseBuilder, type CaseParams } from './case-parts.ts'
 
 const kept = { store: 'tt', value: string }
@@ -143,4 +146,66 @@ export const FOREIGN_KEY_JOINS: Readonly<Record<string, CaseBuilder>> = {
   'fkjoin-left-materialized': foreignKeyJoin(true, { store: 'fj' }),
   'fkjoin-inner-with-key': foreignKeyJoin(false, {}, keyOrForeignKey),
   'fkjoin-left-with-key': foreignKeyJoin(true, {}, keyOrForeignKey),
+}
+
+function versionedTable(b: StreamsBuilder, topic: string, store: string, params: CaseParams): KTable<string, string> {
+  return b.table(topic, { ...text, store, versioned: { historyRetention: numberOf(params, 'historyRetention') } })
+}
+
+function versionedJoin(isLeft: boolean, waits: boolean): CaseBuilder {
+  return (b, _note, params) => {
+    const stream = read(b, 's')
+    const table = versionedTable(b, 't', 'vt', params)
+    const options = waits ? { name: 'jb', grace: numberOf(params, 'grace') } : {}
+    const joined = isLeft ? stream.leftJoin(table, pair, options) : stream.join(table, pair, options)
+    joined.to('out', { value: string })
+  }
+}
+
+/** Tables and stores that keep versions. */
+export const VERSIONED: Readonly<Record<string, CaseBuilder>> = {
+  'stjoin-inner-versioned': versionedJoin(false, false),
+  'stjoin-left-versioned': versionedJoin(true, false),
+  'stjoin-inner-versioned-grace': versionedJoin(false, true),
+  'stjoin-left-versioned-grace': versionedJoin(true, true),
+  'stjoin-left-versioned-grace-nullkey': versionedJoin(true, true),
+  'versioned-table': (b, _note, params) => {
+    versionedTable(b, 'in', 'vt', params).toStream().to('out')
+  },
+  'versioned-table-filter-groupBy': (b, _note, params) => {
+    versionedTable(b, 'in', 'vt', params)
+      .filter(v => num(v) % 4 !== 0)
+      .groupBy((v, k) => [`g${String(num(v) % 3)}`, k + v], text)
+      .aggregate(() => '', (a, v) => `${a}+${v}`, (a, v) => `${a}-${v}`, { store: 'ga', value: string })
+      .toStream()
+      .to('out')
+  },
+  'versioned-table-table-join': (b, _note, params) => {
+    versionedTable(b, 'l', 'vl', params)
+      .outerJoin(versionedTable(b, 'r', 'vr', params), pair)
+      .toStream()
+      .to('out', { value: string })
+  },
+  'versioned-user-store': (b, _note, params) => {
+    const options = { historyRetention: numberOf(params, 'historyRetention'), segmentInterval: numberOf(params, 'segmentInterval') }
+    read(b, 'in')
+      .process({
+        stores: { v: versionedKeyValueStore('v', { ...text, ...options }) },
+        value: string,
+        init:
+          ({ stores: { v: versions }, forward }) =>
+          ({ key, value, timestamp }) => {
+            if (key === null) return
+            const end = versions.put(key, value, timestamp)
+            const shown = end === 'latest' ? '-1' : end === 'rejected' ? '-9223372036854775808' : String(end)
+            const [latest, before] = [versions.get(key), versions.get(key, timestamp - 30)]
+            forward({ key, value: `put=${shown} get=${shownVersion(latest)} asof=${shownVersion(before)}` })
+          },
+      })
+      .to('out')
+  },
+}
+
+function shownVersion(version: VersionedRecord<string> | undefined): string {
+  return version === undefined ? 'null' : `${version.value}@${String(version.timestamp)}`
 }

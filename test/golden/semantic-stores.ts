@@ -39,6 +39,9 @@ function* contentsOf(store: AnyState, windowSizeMs: number | undefined): Iterabl
     case 'versioned':
       for (const [key, value, timestamp] of store.latest()) yield { key: key.toString(), value, timestamp }
       return
+    case 'suppress':
+      // A buffer is no queryable store.
+      return
     case 'window': {
       const all = [...store.fetchAll(Number.NEGATIVE_INFINITY, Number.POSITIVE_INFINITY)].map(
         ([key, start, value, timestamp]) => ({

@@ -1,3 +1,4 @@
+import { COGROUPS } from './cogroup-topologies.ts'
 import { WINDOWS } from './window-topologies.ts'
 import { SUPPRESS } from './suppress-topologies.ts'
 import { keyValueStore, timestampedKeyValueStore } from '../../src/stores/store-spec.ts'
@@ -11,7 +12,7 @@ import { streams } from '../../src/topology/streams.ts'
 import type { StreamsBuilder } from '../../src/topology/streams-builder.ts'
 import type { Topology } from '../../src/topology/topology.ts'
 import { isEven, nullableText, num, read, text, type CaseBuilder, type CaseParams, type Note } from './case-parts.ts'
-import { FOREIGN_KEY_JOINS, streamJoinOf, TABLE_JOINS } from './join-topologies.ts'
+import { FOREIGN_KEY_JOINS, streamJoinOf, TABLE_JOINS, VERSIONED } from './join-topologies.ts'
 
 function append(aggregate: string, value: string): string | null {
   return value === 'DEL' ? null : `${aggregate}${value};`
@@ -435,6 +436,7 @@ const BUILDERS: Readonly<Record<string, CaseBuilder>> = {
   ...JOINS,
   ...TABLE_JOINS,
   ...FOREIGN_KEY_JOINS,
+  ...VERSIONED,
   ...PROCESSORS,
   ...OTHERS,
 }
@@ -444,7 +446,7 @@ const PARAMETERS = /-(?:rocksDB|in_memory|headers|headers-format)$/
 
 /** The builder of a case; `undefined` when there is none yet. */
 export function builderOf(name: string): CaseBuilder | undefined {
-  return BUILDERS[name] ?? BUILDERS[name.replace(PARAMETERS, '')] ?? [...WINDOWS, ...SUPPRESS].find(([pattern]) => pattern.test(name))?.[1] ?? streamJoinOf(name)
+  return BUILDERS[name] ?? BUILDERS[name.replace(PARAMETERS, '')] ?? [...WINDOWS, ...SUPPRESS, ...COGROUPS].find(([pattern]) => pattern.test(name))?.[1] ?? streamJoinOf(name)
 }
 
 /** The topology of a case. */
