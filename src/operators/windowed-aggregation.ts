@@ -1,6 +1,6 @@
 import type { RecordHeaders } from '../model/headers.ts'
 import type { DropReason } from '../model/record-failure.ts'
-import type { Windowed } from '../model/windowed.ts'
+import { WindowedKey } from '../model/windowed.ts'
 import type { Forward } from './forward.ts'
 import type { LongVariable } from './long-variable.ts'
 import type { KeyBytes } from './side-bytes.ts'
@@ -61,6 +61,6 @@ export function giveUpLate(
 }
 
 /** A window's key. */
-export function windowed(key: unknown, start: number, end: number): Windowed<unknown> {
-  return { key, start, end }
+export function windowed(key: unknown, start: number, end: number): WindowedKey<unknown> {
+  return new WindowedKey(key, start, end)
 }

@@ -4,6 +4,7 @@ import type { AnySerde, Serde } from '../serdes/serde.ts'
 import type { StoreSpec, StoreSpecs } from '../stores/store-spec.ts'
 import type { ReadonlyKeyValueStore, ValueAndTimestamp } from '../stores/store-types.ts'
 import type { kind, missing, row } from './brand.ts'
+import type { CogroupedKStream, GroupedSide, WriteTheAggregateType } from './cogroup-dsl.ts'
 import type {
   Branches,
   BranchValue,
@@ -20,6 +21,7 @@ import type {
 } from './dsl-types.ts'
 import type {
   Aggregator,
+  DedupeOptions,
   Held,
   Initializer,
   Joiner,
@@ -102,6 +104,11 @@ export interface KStream<K, V, Missing extends MissingSerde = never> {
     branches: B,
     options?: NameOptions,
   ): { readonly [N in keyof B]: KStream<K, BranchValue<V, B[N]>, Missing> }
+  /** Drops a record whose id was seen for the same key within the time; the first one passes. Kafka Streams: none (KIP-655). */
+  dedupe(
+    id: (value: Present<V>, key: Present<K>, record: RecordContext) => string | null,
+    options: DedupeOptions,
+  ): KStream<Present<K>, Present<V>, Missing>
   /** States serdes that a later step would ask for; the serde decides the type. Kafka Streams: the `withKeySerde`, `withValueSerde` of each option class. */
   withSerdes<KS extends AnySerde | undefined = undefined, VS extends AnySerde | undefined = undefined>(serdes: {
     key?: KS & KeyWriter<K>
@@ -200,7 +207,10 @@ export interface KStream<K, V, Missing extends MissingSerde = never> {
 }
 
 /** A stream grouped by key. Null values are dropped (and counted). Kafka Streams: `KGroupedStream`. */
-export interface KGroupedStream<in out K, in out V, Missing extends 'no value serde' = never> {
+export interface KGroupedStream<in out K, in out V, Missing extends 'no value serde' = never> extends GroupedSide<
+  K,
+  V
+> {
   /** Number of records per key. Kafka Streams: `count`. */
   count(options?: StoreOptions): KTable<K, number>
   /** Combines the values of a key; the first value starts; null deletes. Kafka Streams: `reduce`. */
@@ -219,10 +229,14 @@ export interface KGroupedStream<in out K, in out V, Missing extends 'no value se
     windows: W,
     options?: WindowedByOptions,
   ): W extends SessionWindows ? SessionWindowedKStream<K, V, Missing> : TimeWindowedKStream<K, V, Missing>
+  /** Starts an aggregate that several grouped streams of the same key feed: `cogroup<Basket>(…)`. Kafka Streams: `cogroup`. */
+  cogroup<A = WriteTheAggregateType>(
+    aggregator: Aggregator<K, Present<V>, A>,
+  ): CogroupedKStream<K, A, KTable<K, A>, KTable<Windowed<K>, A>>
 }
 
-/** A grouped stream in windows of time. Null values reach the aggregator, as in the JVM (sliding windows drop them). Kafka Streams: `TimeWindowedKStream`. */
-export interface TimeWindowedKStream<K, V, Missing extends 'no value serde' = never> {
+/** What windows of time and sessions have in common. Null values reach the aggregator, as in the JVM (sliding windows drop them). */
+export interface WindowedKStream<K, V, Missing extends 'no value serde' = never> {
   /** Number of records per key and window. Kafka Streams: `count`. */
   count(options?: WindowedStoreOptions): KTable<Windowed<K>, number>
   /** Combines the values of a key and window. Kafka Streams: `reduce`. */
@@ -230,6 +244,10 @@ export interface TimeWindowedKStream<K, V, Missing extends 'no value serde' = ne
     reducer: (aggregate: Present<V>, value: V, key: K) => Present<V> | null,
     ...serdes: OptionsArg<WindowedStoreOptions & ValueSerdeOption<V, Present<V>, Missing>>
   ): KTable<Windowed<K>, Present<V>>
+}
+
+/** A grouped stream in windows of time. Kafka Streams: `TimeWindowedKStream`. */
+export interface TimeWindowedKStream<K, V, M extends 'no value serde' = never> extends WindowedKStream<K, V, M> {
   /** Builds an aggregate per key and window; the serde decides its type. Kafka Streams: `aggregate`. */
   aggregate<A>(
     initializer: Initializer<Held<A>>,
@@ -238,15 +256,8 @@ export interface TimeWindowedKStream<K, V, Missing extends 'no value serde' = ne
   ): KTable<Windowed<K>, A>
 }
 
-/** A grouped stream in sessions. Null values reach the aggregator, as in the JVM. Kafka Streams: `SessionWindowedKStream`. */
-export interface SessionWindowedKStream<K, V, Missing extends 'no value serde' = never> {
-  /** Number of records per session. Kafka Streams: `count`. */
-  count(options?: WindowedStoreOptions): KTable<Windowed<K>, number>
-  /** Combines the values of a session. Kafka Streams: `reduce`. */
-  reduce(
-    reducer: (aggregate: Present<V>, value: V, key: K) => Present<V> | null,
-    ...serdes: OptionsArg<WindowedStoreOptions & ValueSerdeOption<V, Present<V>, Missing>>
-  ): KTable<Windowed<K>, Present<V>>
+/** A grouped stream in sessions. Kafka Streams: `SessionWindowedKStream`. */
+export interface SessionWindowedKStream<K, V, M extends 'no value serde' = never> extends WindowedKStream<K, V, M> {
   /** Builds an aggregate per session; `merger` joins two sessions that grow together. Kafka Streams: `aggregate(initializer, aggregator, Merger)`. */
   aggregate<A>(
     initializer: Initializer<Held<A>>,

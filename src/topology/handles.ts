@@ -19,6 +19,7 @@ import type {
 } from './parts.ts'
 import type { ErasedSupplier } from './processor-node.ts'
 import * as grouping from './stream-grouping.ts'
+import { addDedupe, type ErasedDedupeOptions } from './dedupe-step.ts'
 import { CogroupedHandle, WindowedStreamHandle } from './grouped-handles.ts'
 import * as joins from './stream-joins.ts'
 import { serdeOf } from './stream-serdes.ts'
@@ -90,6 +91,10 @@ export class StreamHandle {
     return Object.fromEntries(Object.entries(parts).map(([name, branch]) => [name, new StreamHandle(branch)]))
   }
 
+  dedupe(idOf: Step, options: ErasedDedupeOptions): StreamHandle {
+    return new StreamHandle(addDedupe(this.parts, idOf, options))
+  }
+
   withSerdes({ key, value }: SerdePair): StreamHandle {
     return new StreamHandle({ ...this.parts, key: key ?? this.parts.key, value: value ?? this.parts.value })
   }
@@ -124,7 +129,12 @@ export class StreamHandle {
   }
 
   /** With a table; a left join passes on what has no partner. */
-  joinTable(table: TableHandle, joiner: JoinStep, options: joins.ErasedTableJoinOptions, isLeft: boolean): StreamHandle {
+  joinTable(
+    table: TableHandle,
+    joiner: JoinStep,
+    options: joins.ErasedTableJoinOptions,
+    isLeft: boolean,
+  ): StreamHandle {
     return new StreamHandle(joins.addTableJoin(this.parts, table.parts, joiner, options, isLeft))
   }
 

@@ -193,3 +193,9 @@ export interface SuppressUntilWindowCloses extends NameOptions, SuppressBuffer {
   /** A final result cannot be early: a full buffer stops the application. Kafka Streams: `shutDownWhenFull` */
   whenFull?: 'stop'
 }
+
+/** Options of `dedupe`. Kafka Streams: none (KIP-655). */
+export interface DedupeOptions extends StoreOptions {
+  /** How long an id is remembered, by event time; a record that comes later than that is not told apart any more. */
+  within: Duration
+}

@@ -139,7 +139,8 @@ function addWindowed(
   }
 }
 
-function lateTopicOf({ grouped, lateTopic }: WindowedStreamParts, name: string): LateTopic | undefined {
+/** Where late records of a grouped stream go. */
+export function lateTopicOf({ grouped, lateTopic }: WindowedStreamParts, name: string): LateTopic | undefined {
   if (lateTopic === undefined) return undefined
   return {
     topic: lateTopic,
