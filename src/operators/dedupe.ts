@@ -27,9 +27,9 @@ export function dedupeRetentionMs(withinMs: number): number {
 /** Drops a record whose id was seen for the same key within the time, before or after it; a record without an id passes. Kafka Streams: none (KIP-655). */
 export function dedupe(parts: DedupeParts, idOf: Step, next: Forward): Forward {
   const { name, record, store, keyBytes, dropped, withinMs } = parts
-  let isSeen = false
+  let seen = 0
   const visit = (): boolean => {
-    isSeen = true
+    seen += 1
     return false
   }
   return (key, value, timestamp, headers) => {
@@ -45,9 +45,9 @@ export function dedupe(parts: DedupeParts, idOf: Step, next: Forward): Forward {
     }
     if (typeof id !== 'string') throw new TypeError(`an id is a text or null, got ${typeof id}`)
     const bytes = idBytes(keyBytes(key, headers), id)
-    isSeen = false
+    seen = 0
     store.fetch(bytes, timestamp - withinMs, timestamp + withinMs, visit)
-    if (isSeen) {
+    if (seen > 0) {
       dropped('duplicate')
       return
     }

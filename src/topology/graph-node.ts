@@ -52,6 +52,8 @@ export interface SinkDefinition {
   readonly internal: boolean
   /** Partition count asked for; `undefined` = as many as upstream. Only of internal topics. */
   readonly partitions: number | undefined
+  /** Serdes of what is written, where the node's own are of something else: a late topic's. */
+  readonly serdes?: { readonly key: AnySerde; readonly value: AnySerde }
 }
 
 /** One node of the graph. Kafka Streams: `NodeFactory` of `InternalTopologyBuilder`. */

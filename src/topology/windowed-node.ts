@@ -104,7 +104,9 @@ export function addWindowedNode(graph: Graph, parts: WindowedNodeParts): GraphNo
     name,
     parents: [parts.parent],
     // The late topic is written by the node itself: only what it gives up goes there.
-    ...(late === undefined ? {} : { sink: { topic: late.topic, internal: false, partitions: undefined } }),
+    ...(late === undefined
+      ? {}
+      : { sink: { topic: late.topic, internal: false, partitions: undefined, serdes: late } }),
     use: side => ({
       // The key goes on inside that of a window, which is written from the key itself.
       reads: side === 'key' || parts.useOfValue.reads,
