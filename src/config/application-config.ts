@@ -19,6 +19,7 @@ export interface StoreSpecConfig {
   readonly logging: boolean | Readonly<Record<string, string>> | undefined
   /** How long windows are kept, in ms. */
   readonly retentionMs: number | undefined
+  readonly caching: boolean | undefined
 }
 
 /** The windows of an aggregation. */

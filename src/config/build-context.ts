@@ -65,6 +65,7 @@ export function storeOptions(
     store: store?.name ?? step,
     ...(store?.maxBytes === undefined ? {} : { maxBytes: store.maxBytes }),
     ...(store?.logging === undefined ? {} : { logging: store.logging }),
+    ...(store?.caching === undefined ? {} : { caching: store.caching }),
     ...(store?.retentionMs === undefined ? {} : { retention: store.retentionMs }),
   }
 }

@@ -79,7 +79,13 @@ export function readStore(fields: Fields, problems: ProblemList): StoreSpecConfi
   const node = fields.get('store')
   if (node === undefined || isBroken(node)) return undefined
   if (node.kind === 'scalar') {
-    return { name: fields.text('store'), maxBytes: undefined, logging: undefined, retentionMs: undefined }
+    return {
+      name: fields.text('store'),
+      maxBytes: undefined,
+      logging: undefined,
+      retentionMs: undefined,
+      caching: undefined,
+    }
   }
   const inner = fields.fields('store')
   if (inner === undefined) return undefined
@@ -91,6 +97,7 @@ export function readStore(fields: Fields, problems: ProblemList): StoreSpecConfi
     maxBytes: inner.integer('maxBytes', 1),
     logging: readLogging(inner),
     retentionMs: retention === undefined ? undefined : parseDurationMs(retention),
+    caching: inner.boolean('caching'),
   }
 }
 

@@ -98,7 +98,7 @@ export const STEP_KEYS: Vocabulary = {
     schema: EXPRESSION,
   },
   store: {
-    doc: 'Name of its store, or `{ name, type, maxBytes, logging, retention }`.',
+    doc: 'Name of its store, or `{ name, type, maxBytes, logging, retention, caching }`.',
     schema: ref('store'),
     default: "the step's name",
   },
@@ -297,7 +297,7 @@ export const STORE_KEYS: Vocabulary = {
   caching: {
     doc: 'Whether a cache holds back updates until the commit.',
     schema: { type: 'boolean' },
-    later: 'caches',
+    default: 'true when `statestore.cache.max.bytes` > 0',
   },
 }
 

@@ -4,7 +4,7 @@ import type { RecordHeaders } from '../model/headers.ts'
 import { partitionForKey } from '../model/murmur2.ts'
 import type { Producer } from '../kafka/producer/producer.ts'
 import type { PreparedTopics } from './topic-preparation.ts'
-import { STAMPED_WHEN_SENT } from '../stores/key-value-state.ts'
+import { STAMPED_WHEN_SENT } from '../stores/changelog.ts'
 import { UnresolvedTopic, type RecordCollector } from './record-collector.ts'
 
 /** Bytes after which records without a key move on to the next partition, so that batches fill up. Kafka: the built-in sticky partitioner's `batch.size`. */

@@ -6,6 +6,7 @@ import { CurrentRecord } from '../operators/current-record.ts'
 import type { ProcessorHost } from '../operators/processor-context.ts'
 import type { StateStore } from '../stores/state-store.ts'
 import type { SuppressState } from '../stores/suppress-state.ts'
+import type { WriteCache } from '../stores/write-cache.ts'
 import { compileChain } from '../topology/compile.ts'
 import type { SubtopologyPlan } from '../topology/plan.ts'
 import type { StreamsProperties } from '../topology/properties.ts'
@@ -54,6 +55,7 @@ export class StreamTask {
   readonly #byStreamTime: Punctuations
   readonly #byWallClock: Punctuations
   readonly #buffers: readonly SuppressState[]
+  readonly #caches: readonly WriteCache[]
   readonly #closers: (() => void)[] = []
   #streamTimeMs = -1
   #moved = false
@@ -63,8 +65,11 @@ export class StreamTask {
     this.id = `${String(plan.id)}_${String(partition)}`
     this.#ports = ports
     this.#policies = options.policies
-    const stores = new TaskStores(plan, partition, ports.collector, options.sharedGlobals)
+    const stores = new TaskStores(plan, partition, ports.collector, options.sharedGlobals, () =>
+      this.#record.contextNow(),
+    )
     this.stores = stores.own
+    this.#caches = stores.own.flatMap(store => ('cache' in store && store.cache !== undefined ? [store.cache] : []))
     this.#buffers = stores.own.flatMap(store => (store.kind === 'suppress' ? [store] : []))
     this.#byStreamTime = new Punctuations('streamTime', this.variables)
     this.#byWallClock = new Punctuations('wallClock', this.variables)
@@ -167,14 +172,16 @@ export class StreamTask {
   }
 
   /**
-   * Writes what operators hold back until a commit: the changelogs of buffers.
+   * Writes what operators hold back until a commit: results in caches, and the changelogs of caches and buffers.
    *
    * @throws MillraceError when a record cannot be written; what was held back is then still there
    */
   flush(): void {
     const { collector } = this.#ports
-    if (this.#buffers.length === 0) return
+    if (this.#buffers.length === 0 && this.#caches.length === 0) return
     collector.beginRecord()
+    // What one cache tells may be held back by another.
+    while (this.#caches.some(cache => !cache.isEmpty)) for (const cache of this.#caches) cache.flush()
     for (const buffer of this.#buffers) buffer.flush()
     this.#endRecord()
   }
@@ -248,6 +255,7 @@ export class StreamTask {
         if (queue.timestamp > this.#streamTimeMs) this.#streamTimeMs = queue.timestamp
         record.enter(queue.sourceName, queue.timestamp, record.sourceHeaders)
         queue.forward(queue.key, queue.value, queue.timestamp, record.sourceHeaders)
+        for (const cache of this.#caches) cache.evict()
       } else if (head === 'skip') {
         this.#ports.dropped('negativeTimestamp')
       }

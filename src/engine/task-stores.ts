@@ -1,7 +1,8 @@
 import { MillraceError } from '../model/errors.ts'
 import { NO_HEADERS } from '../model/headers.ts'
 import type { AnyState } from '../stores/any-state.ts'
-import { type Changelog, type KeyValueState } from '../stores/key-value-state.ts'
+import type { Changelog } from '../stores/changelog.ts'
+import type { KeyValueState } from '../stores/key-value-state.ts'
 import { PlainKeyValueView, TimestampedKeyValueView } from '../stores/key-value-view.ts'
 import { MemoryKeyValueStore } from '../stores/memory-key-value-store.ts'
 import { MemorySessionStore } from '../stores/memory-session-store.ts'
@@ -10,7 +11,8 @@ import { MemoryWindowStore } from '../stores/memory-window-store.ts'
 import type { SessionState } from '../stores/session-state.ts'
 import { SessionStoreView } from '../stores/session-store-view.ts'
 import type { StoreDefinition } from '../stores/store-spec.ts'
-import type { SuppressState } from '../stores/suppress-state.ts'
+import type { SuppressState, UpdateContext } from '../stores/suppress-state.ts'
+import { WriteCache } from '../stores/write-cache.ts'
 import { WindowStoreView } from '../stores/window-store-view.ts'
 import { MemoryVersionedStore } from '../stores/memory-versioned-store.ts'
 import type { VersionedState } from '../stores/versioned-state.ts'
@@ -33,8 +35,9 @@ export class TaskStores {
     partition: number,
     collector: RecordCollector,
     globals: SharedGlobals | undefined,
+    context: () => UpdateContext,
   ) {
-    this.own = plan.stores.map(store => newStore(store, partition, collector))
+    this.own = plan.stores.map(store => newStore(store, partition, collector, context))
     for (const store of this.own) this.#byName.set(store.name, store)
     for (const [name, store] of globals ?? []) this.#byName.set(name, store)
   }
@@ -117,15 +120,21 @@ export function newGlobalStore({ store }: GlobalTablePlan): KeyValueState {
   })
 }
 
-function newStore(plan: StorePlan, partition: number, collector: RecordCollector): AnyState {
-  const { name, definition, changelogTopic } = plan
+function newStore(
+  plan: StorePlan,
+  partition: number,
+  collector: RecordCollector,
+  context: () => UpdateContext,
+): AnyState {
+  const { name, definition, changelogTopic, cacheBytes } = plan
   const changelog = changelogOf(plan, partition, collector)
+  const cache = cacheBytes === 0 ? undefined : new WriteCache({ changelog, maxBytes: cacheBytes, context })
   const { value, retentionMs = 0 } = definition
   const { maxBytes } = definition.options
   switch (definition.kind) {
     case 'keyValue':
     case 'timestampedKeyValue':
-      return new MemoryKeyValueStore({ name, value, changelog, restoredFrom: changelogTopic, maxBytes })
+      return new MemoryKeyValueStore({ name, value, changelog, restoredFrom: changelogTopic, maxBytes, cache })
     case 'window':
     case 'timestampedWindow':
       return new MemoryWindowStore({
@@ -134,10 +143,19 @@ function newStore(plan: StorePlan, partition: number, collector: RecordCollector
         changelog,
         maxBytes,
         retentionMs,
+        cache,
         retainsDuplicates: definition.retainsDuplicates,
       })
     case 'session':
-      return new MemorySessionStore({ name, value, changelog, maxBytes, retentionMs })
+      return new MemorySessionStore({
+        name,
+        value,
+        changelog,
+        maxBytes,
+        retentionMs,
+        cache,
+        logsHeaders: plan.hasHeaders,
+      })
     case 'versioned':
       return new MemoryVersionedStore({
         name,

@@ -63,7 +63,7 @@ export function sessionAggregate(
     } else {
       if (start !== timestamp || end !== timestamp) {
         for (const session of found) {
-          store.put(bytes, session.start, session.end, null, timestamp)
+          store.put(bytes, session.start, session.end, null, timestamp, headers)
           if (emitsFinal) continue
           const old = sendsOld ? session.value : null
           next(windowed(key, session.start, session.end), null, session.end, NO_HEADERS, old)

@@ -1,7 +1,5 @@
 import { MillraceError } from '../model/errors.ts'
-import type { RecordHeaders } from '../model/headers.ts'
-import type { SuppressState, UpdateContext } from '../stores/suppress-state.ts'
-import type { CurrentRecord } from './current-record.ts'
+import type { SuppressState } from '../stores/suppress-state.ts'
 import type { Forward } from './forward.ts'
 import type { LongVariable } from './long-variable.ts'
 import type { KeyBytes } from './side-bytes.ts'
@@ -45,7 +43,7 @@ export function suppress(
     if (update === undefined) return
     const { key, value, old, context } = update
     if (value !== null || until === 'firstUpdate') {
-      asOf(record, context, name, () => {
+      record.actingFor(context, name, () => {
         next(readKey(key), value, context.timestamp, context.headers, old)
       })
     }
@@ -57,7 +55,7 @@ export function suppress(
     record.enter(name, timestamp, headers)
     const bytes = keyBytes(key, headers)
     const time = until === 'windowEnd' ? endOf(key) : timestamp
-    store.put(bytes, time, value, old ?? null, contextOf(record, timestamp, headers))
+    store.put(bytes, time, value, old ?? null, record.contextNow())
     while (store.firstTime <= observed.value - waitMs) emitFirst()
     if (!isFull()) return
     if (whenFull === 'stop') {
@@ -89,31 +87,6 @@ export function suppressedGetter(store: SuppressState, parent: TableGetter): Tab
       return timestamp
     },
   }
-}
-
-function contextOf({ view }: CurrentRecord, timestamp: number, headers: RecordHeaders): UpdateContext {
-  const { topic, partition, offset } = view.origin
-  return view.hasOrigin
-    ? { timestamp, headers, topic, partition, offset }
-    : { timestamp, headers, topic: '', partition: -1, offset: -1 }
-}
-
-/** Downstream sees the record that caused the update, not the one that let it go. */
-function asOf(record: CurrentRecord, context: UpdateContext, node: string, work: () => void): void {
-  const { view } = record
-  const { topic, partition, offset } = view.origin
-  const { hasOrigin, timestamp, headers } = view
-  view.origin.topic = context.topic
-  view.origin.partition = context.partition
-  view.origin.offset = context.offset
-  view.hasOrigin = context.topic !== ''
-  record.enter(node, context.timestamp, context.headers)
-  work()
-  view.origin.topic = topic
-  view.origin.partition = partition
-  view.origin.offset = offset
-  view.hasOrigin = hasOrigin
-  record.enter(node, timestamp, headers)
 }
 
 function endOf(key: unknown): number {

@@ -1,5 +1,5 @@
-import type { RecordHeaders } from '../model/headers.ts'
 import type { StateStore } from './state-store.ts'
+import type { WriteCache } from './write-cache.ts'
 
 /** An entry of a scan: the key's bytes (a view, valid during the turn), the value, and the time of its last update in ms. */
 export type KeyValueEntry = readonly [key: Buffer, value: unknown, timestamp: number]
@@ -23,6 +23,8 @@ export interface KeyRange {
  */
 export interface KeyValueState extends StateStore {
   readonly kind: 'keyValue'
+  /** Holds back changelog records and results until the commit; `undefined` without a cache. */
+  readonly cache: WriteCache | undefined
   /** The value under a key; `undefined` when there is none. `lastTimestamp` then tells its time. */
   get(key: Uint8Array): unknown
   /** Time of the value that `get` gave last, in ms; −1 when it gave none. A field, so that a read allocates nothing. */
@@ -40,14 +42,4 @@ export interface KeyValueState extends StateStore {
   put(key: Uint8Array, value: unknown, timestamp: number): void
   /** Entries in the order of their keys' bytes; goes on rightly when entries are written meanwhile. */
   scan(range: KeyRange): IterableIterator<KeyValueEntry>
-}
-
-/** Timestamp of a changelog record that is stamped with the present time when it is sent, as the JVM's buffers do. */
-export const STAMPED_WHEN_SENT = -1
-
-/** Where a store's changes go: one record per write, in order. */
-export interface Changelog {
-  readonly topic: string
-  /** Appends one record; key and value are copied before it returns. No headers unless given. */
-  append(key: Uint8Array, value: Uint8Array | null, timestamp: number, headers?: RecordHeaders): void
 }

@@ -12,7 +12,7 @@ import {
   type HeldBytes,
 } from './held-update-codec.ts'
 import { javaByteOrder, javaSlots } from './java-hash-order.ts'
-import { STAMPED_WHEN_SENT, type Changelog } from './key-value-state.ts'
+import { STAMPED_WHEN_SENT, type Changelog } from './changelog.ts'
 import { OrderedEntries } from './ordered-entries.ts'
 import type { HeldUpdate, SuppressState, UpdateContext } from './suppress-state.ts'
 

@@ -4,12 +4,13 @@ import type { ErasedSerializer } from '../serdes/erased-serde.ts'
 import { rememberingSerializer } from '../serdes/remembering-serializer.ts'
 import type { AnySerde, SerdeContext } from '../serdes/serde.ts'
 import { ByteArena } from './byte-arena.ts'
-import type { Changelog } from './key-value-state.ts'
+import type { Changelog } from './changelog.ts'
 import type { StateStore } from './state-store.ts'
 import { TimedRows } from './timed-rows.ts'
 import { UndoLog } from './undo-log.ts'
 import { UndoneNumber } from './undone-number.ts'
 import { ValueColumn } from './value-column.ts'
+import type { WriteCache } from './write-cache.ts'
 
 /** Options of a window or session store in memory. */
 export interface MemoryTimedStoreOptions {
@@ -21,6 +22,8 @@ export interface MemoryTimedStoreOptions {
   readonly changelog: Changelog | undefined
   /** Most bytes of keys and values. @default no bound */
   readonly maxBytes?: number | undefined
+  /** Holds back what would go to the changelog. @default none */
+  readonly cache?: WriteCache | undefined
 }
 
 /**
@@ -32,11 +35,14 @@ export abstract class MemoryTimedStore implements StateStore {
   readonly name: string
   readonly changelogTopic: string | undefined
   readonly retentionMs: number
+  readonly cache: WriteCache | undefined
   protected readonly rows: TimedRows
   protected readonly values: ValueColumn
   /** Highest tag given out, where tags are counted. */
   protected readonly lastTag = new UndoneNumber(0)
   readonly #observed = new UndoneNumber(-1)
+  /** The same without what the cache holds back. */
+  readonly #told = new UndoneNumber(-1)
   readonly #changelog: Changelog | undefined
   readonly #maxBytes: number
   readonly #arena = new ByteArena()
@@ -53,6 +59,8 @@ export abstract class MemoryTimedStore implements StateStore {
     this.name = options.name
     this.retentionMs = options.retentionMs
     this.#changelog = options.changelog
+    this.cache = options.cache
+    if (options.cache !== undefined) options.cache.showsOld = key => this.#showsOld(key)
     this.changelogTopic = options.changelog?.topic
     this.#maxBytes = options.maxBytes ?? Number.POSITIVE_INFINITY
     this.#serializer = rememberingSerializer(options.value)
@@ -71,7 +79,7 @@ export abstract class MemoryTimedStore implements StateStore {
   }
 
   get dirty(): boolean {
-    return this.#logged || this.#undo.dirty
+    return this.#logged || this.#undo.dirty || this.cache?.isEmpty === false
   }
 
   get observedMs(): number {
@@ -90,6 +98,8 @@ export abstract class MemoryTimedStore implements StateStore {
       this.observe(time)
       this.#restoreRow(rawKey, time, tag, value, timestamp)
     }
+    this.#told.value = this.#observed.value
+    this.#told.commit()
     this.#observed.commit()
     this.lastTag.commit()
     this.#expire()
@@ -104,39 +114,47 @@ export abstract class MemoryTimedStore implements StateStore {
   }
 
   endRecord(): void {
+    this.cache?.endRecord()
     this.#undo.endRecord()
     this.#observed.endRecord()
+    this.#told.endRecord()
     this.lastTag.endRecord()
   }
 
   rollbackRecord(): void {
+    this.cache?.rollbackRecord()
     this.#undo.rollbackRecord(this.#undone, this.#forget)
     this.#observed.rollbackRecord()
+    this.#told.rollbackRecord()
     this.lastTag.rollbackRecord()
   }
 
   commit(): void {
     this.#undo.commit(this.#forget)
     this.#observed.commit()
+    this.#told.commit()
     this.lastTag.commit()
     this.#logged = false
     this.#expire()
   }
 
   abort(): void {
+    this.cache?.abort()
     this.#undo.abort(this.#undone, this.#forget)
     this.#observed.abort()
+    this.#told.abort()
     this.lastTag.abort()
     this.#logged = false
   }
 
   clear(): void {
+    this.cache?.abort()
     this.#undo.clear()
     this.rows.clear()
     this.values.clear()
     this.#arena.clear()
-    for (const number of [this.#observed, this.lastTag]) {
-      number.value = number === this.#observed ? -1 : 0
+    for (const number of [this.#observed, this.#told, this.lastTag]) {
+      number.value = number === this.lastTag ? 0 : -1
       number.commit()
     }
     this.#logged = false
@@ -160,8 +178,12 @@ export abstract class MemoryTimedStore implements StateStore {
   /** The changelog key of a row. */
   protected abstract logKey(key: Uint8Array, time: number, tag: number): Uint8Array
 
-  /** Lowest time that is seen by its key. */
+  /**
+   * Lowest time that is seen by its key. With a cache everything is seen that is still there, as in the JVM, whose cache keeps
+   * what it has written.
+   */
   protected get visibleFrom(): number {
+    if (this.cache !== undefined) return Number.NEGATIVE_INFINITY
     return this.#observed.value - this.retentionMs + 1
   }
 
@@ -194,10 +216,12 @@ export abstract class MemoryTimedStore implements StateStore {
   ): void {
     this.assertOpen()
     const bytes = value === null ? null : this.#serializer.serialize(value, this.#serdeContext)
+    const old = this.cache === undefined ? null : this.#heldBefore(key, time, tag)
     this.observe(time)
     if (time >= this.heldFrom) this.#set(key, time, tag, value, bytes, timestamp)
     this.#lastPutBytes = bytes
-    this.log(key, time, tag, bytes, timestamp, headers)
+    if (this.cache === undefined) this.log(key, time, tag, bytes, timestamp, headers)
+    else this.cache.write(this.logKey(key, time, tag), bytes, value, timestamp, old)
   }
 
   /** Writes the changelog record of a row. */
@@ -243,6 +267,13 @@ export abstract class MemoryTimedStore implements StateStore {
     if (isNew) this.#entries += 1
   }
 
+  /** The value that will be the one before, once the cache tells of the row; asked for at its first write only. */
+  #heldBefore(key: Uint8Array, time: number, tag: number): unknown {
+    if (this.cache?.holds(this.logKey(key, time, tag)) === true) return null
+    const row = this.visibleRow(key, time, tag)
+    return row === -1 ? null : this.values.get(row)
+  }
+
   #restoreRow(key: Buffer, time: number, tag: number, value: Buffer | null, timestamp: number): void {
     let number = this.rows.keyNumber(key)
     let row = number === -1 ? -1 : this.rows.find(number, time, tag)
@@ -262,11 +293,24 @@ export abstract class MemoryTimedStore implements StateStore {
     this.values.setBytes(row, value, timestamp)
   }
 
-  /** Frees what nobody can see any more. */
+  /** Frees what nobody can see any more; with a cache, what is older than the retention once its room is used up. */
   #expire(): void {
-    for (let row = this.rows.oldest; row !== -1 && this.rows.timeOf(row) < this.heldFrom; row = this.rows.oldest) {
+    for (let row = this.rows.oldest; row !== -1 && this.rows.timeOf(row) < this.#keptFrom(); row = this.rows.oldest) {
       this.#drop(row)
     }
+  }
+
+  /** Whether the JVM's store behind the cache would show the value before: by the times it was told of so far. */
+  #showsOld(key: Buffer): boolean {
+    const { time } = this.parts(key)
+    const isShown = time > this.#told.value - this.retentionMs
+    if (time > this.#told.value) this.#told.value = time
+    return isShown
+  }
+
+  #keptFrom(): number {
+    if (this.cache === undefined) return this.heldFrom
+    return this.#bytes > this.cache.maxBytes ? this.#observed.value - this.retentionMs + 1 : Number.NEGATIVE_INFINITY
   }
 
   #drop(row: number): void {

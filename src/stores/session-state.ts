@@ -1,4 +1,6 @@
+import type { RecordHeaders } from '../model/headers.ts'
 import type { StateStore } from './state-store.ts'
+import type { WriteCache } from './write-cache.ts'
 
 /** Told of a session of one key; `false` ends the scan. */
 export type SessionVisitor = (start: number, end: number, value: unknown) => boolean
@@ -12,6 +14,8 @@ export type SessionEntry = readonly [key: Buffer, start: number, end: number, va
  */
 export interface SessionState extends StateStore {
   readonly kind: 'session'
+  /** Holds back changelog records and results until the commit; `undefined` without a cache. */
+  readonly cache: WriteCache | undefined
   /** How long after its end a session is seen, in ms, by the highest end put. */
   readonly retentionMs: number
   /** Highest end ever put, in ms; −1 at first. */
@@ -23,9 +27,10 @@ export interface SessionState extends StateStore {
   /**
    * Sets the value of a session, or removes it when `null`, and writes one changelog record with that timestamp.
    *
+   * @param headers - of the changelog record of a removal, where the format of stores has headers
    * @throws MillraceError `STORE_FULL`, `STORE_CLOSED`
    */
-  put(key: Uint8Array, start: number, end: number, value: unknown, timestamp: number): void
+  put(key: Uint8Array, start: number, end: number, value: unknown, timestamp: number, headers?: RecordHeaders): void
   /** Visits the sessions of a key that end at or after one time and start at or before another, by end, then start. */
   findSessions(key: Uint8Array, earliestEnd: number, latestStart: number, visit: SessionVisitor): void
   /** Sessions of all keys that end in `[from, to]`, by end, then start, then key. The store is not to be written meanwhile. */

@@ -1,7 +1,13 @@
 import { parseDurationMs, type Duration } from '../model/duration.ts'
 import { MillraceError } from '../model/errors.ts'
 import type { AnySerde, Serde } from '../serdes/serde.ts'
-import type { KeyValueStore, SessionStore, ValueAndTimestamp, VersionedKeyValueStore, WindowStore } from './store-types.ts'
+import type {
+  KeyValueStore,
+  SessionStore,
+  ValueAndTimestamp,
+  VersionedKeyValueStore,
+  WindowStore,
+} from './store-types.ts'
 
 declare const storeType: unique symbol
 
@@ -11,6 +17,8 @@ export interface StoreEngineOptions {
   storeType?: 'memory'
   /** Whether changes go to a changelog topic; an object sets properties of that topic. @default true. Kafka Streams: `withLoggingEnabled/Disabled` */
   logging?: boolean | Readonly<Record<string, string>>
+  /** Whether the application's cache holds back updates until commit. @default true for results when `statestore.cache.max.bytes` > 0, false for stores of your own. Kafka Streams: `withCachingEnabled/Disabled` */
+  caching?: boolean
   /** Most bytes of keys and values a task's store in memory may hold; more is an error `STORE_FULL`. @default no bound. Kafka Streams: none */
   maxBytes?: number
 }
@@ -65,7 +73,8 @@ export interface VersionedStoreOptions<K, V> extends KeyValueStoreOptions<K, V> 
 }
 
 /** What a store keeps, and whether it shows user code the time of its entries. */
-export type StoreKind = 'keyValue' | 'timestampedKeyValue' | 'window' | 'timestampedWindow' | 'session' | 'suppress' | 'versioned'
+export type StoreKind =
+  'keyValue' | 'timestampedKeyValue' | 'window' | 'timestampedWindow' | 'session' | 'suppress' | 'versioned'
 
 /** What the graph knows of a store. */
 export interface StoreDefinition {
@@ -98,7 +107,7 @@ export class DefinedStore<S> implements StoreSpec<S> {
 /** A key-value store of your own. Kafka Streams: `Stores.keyValueStoreBuilder`. */
 export function keyValueStore<K, V>(name: string, options: KeyValueStoreOptions<K, V>): StoreSpec<KeyValueStore<K, V>> {
   const { key, value, ...engine } = options
-  return new DefinedStore({ name, kind: 'keyValue', key, value, options: engine })
+  return new DefinedStore({ name, kind: 'keyValue', key, value, options: { caching: false, ...engine } })
 }
 
 /** A key-value store that keeps a timestamp with each value. Kafka Streams: `Stores.timestampedKeyValueStoreBuilder`. */
@@ -107,7 +116,7 @@ export function timestampedKeyValueStore<K, V>(
   options: KeyValueStoreOptions<K, V>,
 ): StoreSpec<KeyValueStore<K, ValueAndTimestamp<V>>> {
   const { key, value, ...engine } = options
-  return new DefinedStore({ name, kind: 'timestampedKeyValue', key, value, options: engine })
+  return new DefinedStore({ name, kind: 'timestampedKeyValue', key, value, options: { caching: false, ...engine } })
 }
 
 /**
@@ -131,7 +140,7 @@ export function windowStore<K, V>(name: string, options: WindowStoreOptions<K, V
     kind: 'window',
     key,
     value,
-    options: engine,
+    options: { caching: false, ...engine },
     windowSizeMs,
     retentionMs,
     retainsDuplicates,
@@ -142,7 +151,7 @@ export function windowStore<K, V>(name: string, options: WindowStoreOptions<K, V
 export function sessionStore<K, V>(name: string, options: SessionStoreOptions<K, V>): StoreSpec<SessionStore<K, V>> {
   const { key, value, retention, ...engine } = options
   const retentionMs = durationOf(name, 'retention', retention)
-  return new DefinedStore({ name, kind: 'session', key, value, options: engine, retentionMs })
+  return new DefinedStore({ name, kind: 'session', key, value, options: { caching: false, ...engine }, retentionMs })
 }
 
 /** A versioned store of your own. Kafka Streams: `Stores.versionedKeyValueStoreBuilder`. */
@@ -152,7 +161,7 @@ export function versionedKeyValueStore<K, V>(
 ): StoreSpec<VersionedKeyValueStore<K, V>> {
   const { key, value, historyRetention, segmentInterval: _segmentInterval, ...engine } = options
   const retentionMs = durationOf(name, 'historyRetention', historyRetention)
-  return new DefinedStore({ name, kind: 'versioned', key, value, options: engine, retentionMs })
+  return new DefinedStore({ name, kind: 'versioned', key, value, options: { caching: false, ...engine }, retentionMs })
 }
 
 function durationOf(store: string, option: string, duration: Duration): number {

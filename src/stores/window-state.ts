@@ -1,5 +1,6 @@
 import type { RecordHeaders } from '../model/headers.ts'
 import type { StateStore } from './state-store.ts'
+import type { WriteCache } from './write-cache.ts'
 
 /** Told of an entry of one key; `false` ends the scan. */
 export type WindowVisitor = (start: number, value: unknown, timestamp: number) => boolean
@@ -13,6 +14,8 @@ export type WindowEntry = readonly [key: Buffer, start: number, value: unknown, 
  */
 export interface WindowState extends StateStore {
   readonly kind: 'window'
+  /** Holds back changelog records and results until the commit; `undefined` without a cache. */
+  readonly cache: WriteCache | undefined
   /** How long after its start an entry is seen, in ms, by the highest start put. */
   readonly retentionMs: number
   /** Whether each put of the same key and start is kept. */

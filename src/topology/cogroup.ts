@@ -4,6 +4,7 @@ import { aggregateFold } from '../operators/windowed-aggregation.ts'
 import { withoutNull } from '../serdes/nullable.ts'
 import type { AnySerde } from '../serdes/serde.ts'
 import type { StoreDefinition } from '../stores/store-spec.ts'
+import { resultsOf } from './cached-results.ts'
 import type { Graph } from './graph.ts'
 import { PASSES, READS, type GraphNode } from './graph-node.ts'
 import type { StoreOptions } from './options.ts'
@@ -81,7 +82,7 @@ export function addCogrouped(
           },
           initializer,
           aggregator,
-          compiler.next,
+          resultsOf(compiler, compiler.store(storeName), key, () => origin.sendsOld),
         ),
     })
     graph.connect(node, storeName)

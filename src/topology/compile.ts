@@ -46,7 +46,12 @@ export interface ChainEntry {
 
 /** Compiles a subtopology into the closures of one task. Returns an entry per source, in the plan's order. */
 export function compileChain(plan: SubtopologyPlan, parts: ChainParts): readonly ChainEntry[] {
-  const flows = { key: new SideFlow(plan.nodes, 'key'), value: new SideFlow(plan.nodes, 'value') }
+  const cached = new Set(plan.stores.filter(store => store.cacheBytes > 0).map(store => store.name))
+  const holdsBack = (node: GraphNode): boolean => [...node.stores].some(store => cached.has(store))
+  const flows = {
+    key: new SideFlow(plan.nodes, 'key', holdsBack),
+    value: new SideFlow(plan.nodes, 'value', holdsBack),
+  }
   const compiled = new Map<GraphNode, Forward>()
   const forwardOf = (node: GraphNode): Forward => {
     const known = compiled.get(node)
@@ -57,7 +62,10 @@ export function compileChain(plan: SubtopologyPlan, parts: ChainParts): readonly
   }
   const encodingOf = (node: GraphNode, side: Side, serializer: Serializer<never>): SideEncoding => {
     const encoding = flows[side].encodingOf(node, serializer)
-    return encoding.kind === 'kept' ? { kind: 'kept', store: parts.store(encoding.store) } : encoding
+    if (encoding.kind !== 'kept') return encoding
+    return cached.has(encoding.store)
+      ? { kind: 'encode', serializer: rememberingSerializer(serializer) }
+      : { kind: 'kept', store: parts.store(encoding.store) }
   }
   const compilerOf = (node: GraphNode): NodeCompiler => ({
     ...parts,

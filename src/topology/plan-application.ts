@@ -45,6 +45,26 @@ function changelogConfigs(
   return { ...CHANGELOG_CONFIGS, 'cleanup.policy': 'compact,delete', 'retention.ms': String(totalMs) }
 }
 
+/** Stores of results, which are cached unless they say otherwise; a user's own are cached only if they say so. */
+const CACHED_KINDS: ReadonlySet<StoreDefinition['kind']> = new Set([
+  'timestampedKeyValue',
+  'timestampedWindow',
+  'session',
+])
+
+/** The share of a store in the cache of a thread: all of its cached stores have equal ones. Kafka Streams: `statestore.cache.max.bytes`. */
+function cacheBytesOf(definition: StoreDefinition, graph: Graph, properties: PlanProperties): number {
+  const totalBytes = properties['statestore.cache.max.bytes'] ?? 0
+  if (totalBytes === 0 || !isCached(definition)) return 0
+  const threads = properties['num.stream.threads'] ?? 1
+  const stores = [...graph.stores.values()].filter(isCached).length
+  return Math.max(1, Math.floor(totalBytes / threads / stores))
+}
+
+function isCached({ kind, options }: StoreDefinition): boolean {
+  return CACHED_KINDS.has(kind) && (options.caching ?? true)
+}
+
 /**
  * Settles what depends on properties: topic names, changelogs, reset policies.
  *
@@ -140,6 +160,8 @@ function planStore(graph: Graph, name: string, properties: PlanProperties): read
       kind: definition.kind,
       configs: { ...changelogConfigs(definition, properties), ...(typeof logging === 'object' ? logging : {}) },
       sourceTopicIsChangelog: logging !== false && sourceTopic !== undefined,
+      hasHeaders: properties['dsl.store.format'] === 'headers',
+      cacheBytes: cacheBytesOf(definition, graph, properties),
       definition,
     },
   ]

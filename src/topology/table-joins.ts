@@ -3,6 +3,7 @@ import { latestOnly } from '../operators/table.ts'
 import { tableJoinMerge, tableTableJoin, type JoinKind } from '../operators/table-table-join.ts'
 import type { JoinStep } from '../operators/stream-table-join.ts'
 import { withoutNull } from '../serdes/nullable.ts'
+import { resultsOf } from './cached-results.ts'
 import { READS, READS_AND_PASSES, PASSES, type GraphNode, type NodeCompiler } from './graph-node.ts'
 import { union, type ErasedTableOptions, type TableParts } from './parts.ts'
 import { keptStoreOf } from './table-steps.ts'
@@ -56,7 +57,9 @@ export function addTableTableJoin(
               store: compiler.store(definition.name),
               keyBytes: compiler.keyBytes(key, compiler.changelogTopic(definition.name)),
             },
-        compiler.next,
+        definition === undefined
+          ? compiler.next
+          : resultsOf(compiler, compiler.store(definition.name), key, () => origin.sendsOld),
       ),
   })
   if (definition !== undefined) {

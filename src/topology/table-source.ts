@@ -4,6 +4,7 @@ import { withoutNull } from '../serdes/nullable.ts'
 import type { AnySerde } from '../serdes/serde.ts'
 import type { StoreDefinition, StoreEngineOptions } from '../stores/store-spec.ts'
 import type { Graph } from './graph.ts'
+import { resultsOf } from './cached-results.ts'
 import { PASSES, READS_AND_PASSES, type GraphNode, type NodeCompiler } from './graph-node.ts'
 import type { TableParts } from './parts.ts'
 import { SourceTable } from './table-origin.ts'
@@ -55,7 +56,7 @@ export function addTableSource(graph: Graph, parts: TableSourceParts): TablePart
         sendsOld: origin.sendsOld,
       },
       compiler.dropped,
-      compiler.next,
+      origin.isKept ? resultsOf(compiler, compiler.store(storeName), key, () => origin.sendsOld) : compiler.next,
     )
   const compileVersioned = (compiler: NodeCompiler): Forward =>
     versionedTableSource(

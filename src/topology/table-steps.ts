@@ -14,6 +14,7 @@ import type { AnySerde } from '../serdes/serde.ts'
 import { bytes } from '../serdes/text.ts'
 import type { StoreDefinition, StoreSpec } from '../stores/store-spec.ts'
 import { usedStores } from './processor-node.ts'
+import { resultsOf } from './cached-results.ts'
 import { PASSES, READS, READS_AND_PASSES, type NodeCompiler } from './graph-node.ts'
 import type { ErasedTableOptions, GroupedTableParts, Named, StreamParts, TableParts } from './parts.ts'
 import { readsOf } from './reads.ts'
@@ -156,7 +157,9 @@ function addTableStep(table: TableParts, options: ErasedTableOptions, kind: Tabl
           sendsOld: origin.sendsOld,
           isVersioned: origin.isVersioned,
         },
-        compiler,
+        definition === undefined
+          ? compiler
+          : { ...compiler, next: resultsOf(compiler, compiler.store(definition.name), key, () => origin.sendsOld) },
       ),
   })
   if (definition !== undefined) {

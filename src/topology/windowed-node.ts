@@ -12,6 +12,7 @@ import { withoutNull } from '../serdes/nullable.ts'
 import type { AnySerde } from '../serdes/serde.ts'
 import { sessionWindowed, timeWindowed } from '../serdes/windowed.ts'
 import type { StoreDefinition } from '../stores/store-spec.ts'
+import { sessionResultsOf, windowResultsOf } from './cached-results.ts'
 import type { Graph } from './graph.ts'
 import type { GraphNode, NodeCompiler, SideUse } from './graph-node.ts'
 import type { ErasedWindowedOptions } from './parts.ts'
@@ -122,7 +123,7 @@ export function addWindowedNode(graph: Graph, parts: WindowedNodeParts): GraphNo
 }
 
 function compileWindowed(parts: WindowedNodeParts, compiler: NodeCompiler): Forward {
-  const { definition, windows, fold, merge, origin, emitsFinal } = parts
+  const { definition, windows, fold, merge, origin, emitsFinal, windowedKey } = parts
   const { next } = compiler
   const topic = compiler.changelogTopic(definition.name)
   const key = erasedSerde(definition.key)
@@ -138,19 +139,18 @@ function compileWindowed(parts: WindowedNodeParts, compiler: NodeCompiler): Forw
     lastClose: compiler.variable('closed', -1),
     late: lateSink(parts, compiler),
   }
-  switch (windows.kind) {
-    case 'time':
-      return timeWindowAggregate({ ...common, store: compiler.windowStore(definition.name) }, windows, fold, next)
-    case 'sliding':
-      return slidingWindowAggregate({ ...common, store: compiler.windowStore(definition.name) }, windows, fold, next)
-    case 'session':
-      return sessionAggregate(
-        { ...common, store: compiler.sessionStore(definition.name) },
-        windows,
-        { ...fold, merge },
-        next,
-      )
+  // Final results leave when their windows close, cache or not.
+  const sendsOld = (): boolean => origin.sendsOld
+  if (windows.kind === 'session') {
+    const store = compiler.sessionStore(definition.name)
+    const results = emitsFinal ? next : sessionResultsOf(compiler, store, windowedKey, sendsOld)
+    return sessionAggregate({ ...common, store }, windows, { ...fold, merge }, results)
   }
+  const store = compiler.windowStore(definition.name)
+  const results = emitsFinal ? next : windowResultsOf(compiler, store, windowedKey, sendsOld)
+  return windows.kind === 'time'
+    ? timeWindowAggregate({ ...common, store }, windows, fold, results)
+    : slidingWindowAggregate({ ...common, store }, windows, fold, results)
 }
 
 function lateSink({ late }: WindowedNodeParts, compiler: NodeCompiler): Forward | undefined {

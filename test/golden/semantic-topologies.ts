@@ -1,3 +1,4 @@
+import { CACHED } from './cached-topologies.ts'
 import { COGROUPS } from './cogroup-topologies.ts'
 import { WINDOWS } from './window-topologies.ts'
 import { SUPPRESS } from './suppress-topologies.ts'
@@ -446,7 +447,7 @@ const PARAMETERS = /-(?:rocksDB|in_memory|headers|headers-format)$/
 
 /** The builder of a case; `undefined` when there is none yet. */
 export function builderOf(name: string): CaseBuilder | undefined {
-  return BUILDERS[name] ?? BUILDERS[name.replace(PARAMETERS, '')] ?? [...WINDOWS, ...SUPPRESS, ...COGROUPS].find(([pattern]) => pattern.test(name))?.[1] ?? streamJoinOf(name)
+  return BUILDERS[name] ?? BUILDERS[name.replace(PARAMETERS, '')] ?? [...WINDOWS, ...SUPPRESS, ...COGROUPS, ...CACHED].find(([pattern]) => pattern.test(name))?.[1] ?? streamJoinOf(name)
 }
 
 /** The topology of a case. */

@@ -5,7 +5,7 @@ import type { ErrorPolicies } from '../../src/model/record-failure.ts'
 import { planApplication } from '../../src/topology/plan-application.ts'
 import type { ApplicationPlan } from '../../src/topology/plan.ts'
 import type { Topology } from '../../src/topology/topology.ts'
-import { STAMPED_WHEN_SENT } from '../../src/stores/key-value-state.ts'
+import { STAMPED_WHEN_SENT } from '../../src/stores/changelog.ts'
 import { TestRun } from '../../src/testing/test-run.ts'
 import type { SentRecord } from '../../src/testing/memory-collector.ts'
 import { headersOf } from '../../src/model/headers.ts'
@@ -50,7 +50,12 @@ describe('semantics of Kafka Streams', () => {
 
 function planOf({ config }: SemanticCase, topology: Topology): ApplicationPlan {
   const optimization = config['topology.optimization'] === 'all' ? 'all' : 'none'
-  return planApplication(topology, { 'application.id': 'app', 'topology.optimization': optimization })
+  return planApplication(topology, {
+    'application.id': 'app',
+    'topology.optimization': optimization,
+    'dsl.store.format': config['dsl.store.format'] === 'headers' ? 'headers' : 'default',
+    'statestore.cache.max.bytes': Number(config['statestore.cache.max.bytes'] ?? 0),
+  })
 }
 
 function newRun(golden: SemanticCase, plan: ApplicationPlan): TestRun {

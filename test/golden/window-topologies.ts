@@ -73,7 +73,7 @@ export const WINDOWS: readonly (readonly [pattern: RegExp, build: CaseBuilder])[
       .to('out')
   }],
   [/^session-gap\d+-g\d+-count$/, (b, _n, params) => { out(read(b, 'in').groupByKey().windowedBy(sessionWindowsOf(params)).count()) }],
-  [/^session-gap\d+-g\d+-inmemory$/, (b, _n, params) => {
+  [/^session-gap\d+-g\d+-(?:inmemory|headers-format)$/, (b, _n, params) => {
     out(
       read(b, 'in')
         .groupByKey()
@@ -81,7 +81,7 @@ export const WINDOWS: readonly (readonly [pattern: RegExp, build: CaseBuilder])[
         .aggregate(() => '', append, (p, q) => `${p}|${q}`, { value: string, storeType: 'memory' }),
     )
   }],
-  [/^session-gap\d+-g\d+-(?:aggregate|aggregate-close|headers-format)$/, (b, _n, params) => {
+  [/^session-gap\d+-g\d+-(?:aggregate|aggregate-close)$/, (b, _n, params) => {
     out(
       read(b, 'in')
         .groupByKey()
