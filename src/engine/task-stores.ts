@@ -82,7 +82,13 @@ export class TaskStores {
         return new TimestampedKeyValueView({ state: this.keyValue(name), key, nowMs })
       case 'window':
       case 'timestampedWindow':
-        return new WindowStoreView({ state: this.window(name), key, nowMs, windowSizeMs: definition.windowSizeMs ?? 0 })
+        return new WindowStoreView({
+          state: this.window(name),
+          key,
+          nowMs,
+          windowSizeMs: definition.windowSizeMs ?? 0,
+          isTimestamped: kind === 'timestampedWindow',
+        })
       case 'session':
         return new SessionStoreView({ state: this.session(name), key, nowMs })
       case 'versioned':

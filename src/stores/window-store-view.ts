@@ -11,6 +11,8 @@ export interface WindowStoreViewOptions {
   readonly key: AnySerde
   /** Size of the windows, in ms; decides `end` in scans. */
   readonly windowSizeMs: number
+  /** Whether values are shown with their time, as those of a windowed table. @default false */
+  readonly isTimestamped?: boolean
   /** Time of a write: that of the record being processed. */
   readonly nowMs: () => number
 }
@@ -21,28 +23,32 @@ export class WindowStoreView implements WindowStore<unknown, unknown> {
   readonly #key: ErasedSerde
   readonly #context: SerdeContext
   readonly #windowSizeMs: number
+  readonly #isTimestamped: boolean
   readonly #nowMs: () => number
 
-  constructor({ state, key, windowSizeMs, nowMs }: WindowStoreViewOptions) {
+  constructor({ state, key, windowSizeMs, isTimestamped = false, nowMs }: WindowStoreViewOptions) {
     this.#state = state
     this.#key = erasedSerde(key)
     this.#context = { topic: state.changelogTopic ?? state.name, side: 'key', headers: NO_HEADERS }
     this.#windowSizeMs = windowSizeMs
+    this.#isTimestamped = isTimestamped
     this.#nowMs = nowMs
   }
 
   get(key: unknown, start: number): unknown {
-    return this.#state.get(this.#bytesOf(key), start)
+    const value = this.#state.get(this.#bytesOf(key), start)
+    return value === undefined ? undefined : this.#shown(value, this.#state.lastTimestamp)
   }
 
   put(key: unknown, value: unknown, start: number): void {
-    this.#state.put(this.#bytesOf(key), value ?? null, start, this.#nowMs())
+    const { value: written, timestamp } = this.#written(value)
+    this.#state.put(this.#bytesOf(key), written ?? null, start, timestamp)
   }
 
   fetch(key: unknown, from: number, to: number): Iterable<readonly [start: number, value: unknown]> {
     const found: [number, unknown][] = []
-    this.#state.fetch(this.#bytesOf(key), from, to, (start, value) => {
-      found.push([start, value])
+    this.#state.fetch(this.#bytesOf(key), from, to, (start, value, timestamp) => {
+      found.push([start, this.#shown(value, timestamp)])
       return true
     })
     return found
@@ -50,8 +56,8 @@ export class WindowStoreView implements WindowStore<unknown, unknown> {
 
   backwardFetch(key: unknown, from: number, to: number): Iterable<readonly [start: number, value: unknown]> {
     const found: [number, unknown][] = []
-    this.#state.fetchBackwards(this.#bytesOf(key), from, to, (start, value) => {
-      found.push([start, value])
+    this.#state.fetchBackwards(this.#bytesOf(key), from, to, (start, value, timestamp) => {
+      found.push([start, this.#shown(value, timestamp)])
       return true
     })
     return found
@@ -71,6 +77,14 @@ export class WindowStoreView implements WindowStore<unknown, unknown> {
     return this.#scan(Number.NEGATIVE_INFINITY, Number.POSITIVE_INFINITY, undefined, undefined)
   }
 
+  #shown(value: unknown, timestamp: number): unknown {
+    return this.#isTimestamped ? { value, timestamp } : value
+  }
+
+  #written(value: unknown): { readonly value: unknown; readonly timestamp: number } {
+    return this.#isTimestamped && isValueAndTimestamp(value) ? value : { value, timestamp: this.#nowMs() }
+  }
+
   #scan(
     from: number,
     to: number,
@@ -79,11 +93,11 @@ export class WindowStoreView implements WindowStore<unknown, unknown> {
   ): Iterable<Entry<Windowed<unknown>, unknown>> {
     // Taken at once: user code may write while it iterates.
     const found: Entry<Windowed<unknown>, unknown>[] = []
-    for (const [key, start, value] of this.#state.fetchAll(from, to)) {
+    for (const [key, start, value, timestamp] of this.#state.fetchAll(from, to)) {
       if (first !== undefined && Buffer.compare(key, first) < 0) continue
       if (last !== undefined && Buffer.compare(key, last) > 0) continue
       const inner = this.#key.deserialize(key, this.#context)
-      found.push([{ key: inner, start, end: start + this.#windowSizeMs }, value])
+      found.push([{ key: inner, start, end: start + this.#windowSizeMs }, this.#shown(value, timestamp)])
     }
     return found
   }
@@ -92,4 +106,8 @@ export class WindowStoreView implements WindowStore<unknown, unknown> {
     if (key === null || key === undefined) throw new TypeError(`the key of an entry of ${this.#state.name} is null`)
     return this.#key.serialize(key, this.#context)
   }
+}
+
+function isValueAndTimestamp(value: unknown): value is { readonly value: unknown; readonly timestamp: number } {
+  return typeof value === 'object' && value !== null && 'timestamp' in value && typeof value.timestamp === 'number'
 }
