@@ -70,6 +70,15 @@ const selfJoin: CaseBuilder = b => {
 
 /** Joins of streams; the numbers in names are parameters. */
 const STREAM_JOINS: Readonly<Record<string, CaseBuilder>> = {
+  'misc-window-join-chain': b => {
+    read(b, 'a')
+      .join(read(b, 'b'), pair, { within: 50, grace: 20 })
+      .groupByKey({ value: string })
+      .windowedBy({ tumbling: 100, grace: 50 })
+      .count({ store: 'w' })
+      .toStream()
+      .to('out')
+  },
   'ssjoin-self-inner': selfJoin,
   'ssjoin-self-inner-optimized': selfJoin,
   'ssjoin-outer-rekeyed-headers': (b, _note, params) => {
