@@ -13,32 +13,75 @@ export { bigint, boolean, double, integer, long } from './serdes/numbers.ts'
 export type { AnySerde, Bytes, Deserializer, Serde, SerdeContext, Serializer, SerdeType } from './serdes/serde.ts'
 export { bytes, string, uuid } from './serdes/text.ts'
 export { sessionWindowed, timeWindowed } from './serdes/windowed.ts'
-export { keyValueStore, timestampedKeyValueStore } from './stores/store-spec.ts'
-export type { KeyValueStoreOptions, StoreEngineOptions, StoreSpec, StoreSpecs, StoresOf } from './stores/store-spec.ts'
-export type { Entry, KeyValueStore, ReadonlyKeyValueStore, ValueAndTimestamp } from './stores/store-types.ts'
+export {
+  keyValueStore,
+  sessionStore,
+  timestampedKeyValueStore,
+  versionedKeyValueStore,
+  windowStore,
+} from './stores/store-spec.ts'
+export type {
+  KeyValueStoreOptions,
+  SessionStoreOptions,
+  StoreEngineOptions,
+  StoreSpec,
+  StoreSpecs,
+  StoresOf,
+  VersionedStoreOptions,
+  WindowStoreOptions,
+} from './stores/store-spec.ts'
+export type {
+  Entry,
+  KeyValueStore,
+  ReadonlyKeyValueStore,
+  ReadonlySessionStore,
+  ReadonlyWindowStore,
+  SessionStore,
+  ValueAndTimestamp,
+  VersionedKeyValueStore,
+  VersionedRecord,
+  WindowStore,
+} from './stores/store-types.ts'
+export type {
+  CogroupedKStream,
+  SessionWindowedCogroupedKStream,
+  TimeWindowedCogroupedKStream,
+  WriteTheAggregateType,
+} from './topology/cogroup-dsl.ts'
 export type {
   Branches,
   BranchValue,
+  ForeignKeyJoinOptions,
+  GlobalKTable,
+  GlobalTableSide,
   KeyWriter,
+  Rewritten,
+  StillMissing,
+  StreamJoinSerdes,
+  TableSide,
+  TableStepOptions,
+  TableTransformer,
+  ValueWriter,
+} from './topology/dsl-types.ts'
+export type {
   KGroupedStream,
   KGroupedTable,
   KStream,
   KTable,
-  Rewritten,
-  StillMissing,
-  TableSide,
-  TableStepOptions,
-  ValueWriter,
+  SessionWindowedKStream,
+  TimeWindowedKStream,
 } from './topology/dsl.ts'
 export type {
   Aggregator,
   AsyncStep,
+  DedupeOptions,
   Held,
   Initializer,
   InvalidTimestamp,
   Joiner,
   KeySerdeOption,
   Mapper,
+  Merger,
   MissingSerde,
   NameOptions,
   OffsetReset,
@@ -52,7 +95,11 @@ export type {
   SinkOptions,
   SourceOptions,
   StoreOptions,
+  StreamJoinOptions,
   StreamSourceOptions,
+  SuppressBuffer,
+  SuppressUntilTimeLimit,
+  SuppressUntilWindowCloses,
   Sync,
   TableJoinOptions,
   TableSourceOptions,
@@ -60,6 +107,8 @@ export type {
   ToOptions,
   ValueSerdeOption,
   ValueStoreOptions,
+  WindowedStoreOptions,
+  WindowedValueStoreOptions,
 } from './topology/options.ts'
 export { processor } from './topology/processor.ts'
 export type {
@@ -88,3 +137,12 @@ export type { CloseOptions, MillraceStreamsOptions } from './millrace-streams.ts
 export type { CommitInfo, ErrorResponse } from './engine/streams-instance.ts'
 export type { StreamsState } from './engine/streams-state.ts'
 export type { StoreRestoreProgress } from './engine/changelog-restorer.ts'
+export type {
+  HoppingWindows,
+  SessionWindows,
+  SlidingWindows,
+  TimeWindows,
+  TumblingWindows,
+  UnlimitedWindows,
+  WindowedByOptions,
+} from './topology/windows.ts'

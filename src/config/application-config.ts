@@ -1,5 +1,6 @@
 import type { InvalidTimestamp } from '../topology/options.ts'
 import type { DropReason, ErrorPolicies } from '../model/record-failure.ts'
+import type { WindowsOptions } from '../topology/windows.ts'
 import type { ScalarNode } from './config-node.ts'
 import type { ExpressionSpec, ModuleReference } from './expression-spec.ts'
 import type { Place } from './source-file.ts'
@@ -8,12 +9,24 @@ import type { Place } from './source-file.ts'
 export type SerdeSpec =
   | { readonly kind: 'named'; readonly name: string; readonly place: Place }
   | { readonly kind: 'module'; readonly reference: ModuleReference; readonly place: Place }
+  /** Keys of windows over keys of a named serde; only where a windowed stream is written. */
+  | { readonly kind: 'windowed'; readonly name: string; readonly place: Place }
 
 /** How a store is kept. */
 export interface StoreSpecConfig {
   readonly name: string | undefined
   readonly maxBytes: number | undefined
   readonly logging: boolean | Readonly<Record<string, string>> | undefined
+  /** How long windows are kept, in ms. */
+  readonly retentionMs: number | undefined
+  readonly caching: boolean | undefined
+}
+
+/** The windows of an aggregation. */
+export interface WindowConfig {
+  readonly windows: WindowsOptions
+  readonly emit: 'updates' | 'final' | undefined
+  readonly lateTopic: string | undefined
 }
 
 /** One entry of `sources:`. */
@@ -30,6 +43,8 @@ export interface SourceConfig {
   readonly onOutOfRange: 'fail' | 'earliest' | 'latest' | undefined
   readonly errors: ErrorPolicies | undefined
   readonly store: StoreSpecConfig | undefined
+  /** How long earlier versions of a table are kept, in ms. */
+  readonly versionedMs: number | undefined
 }
 
 /** The operator of a step. */
@@ -68,14 +83,29 @@ export type OperatorConfig =
       readonly init: unknown
       readonly update: ExpressionSpec
       readonly subtract: ExpressionSpec | undefined
+      /** Joins two sessions, of `left` and `right`. */
+      readonly merge: ExpressionSpec | undefined
     }
   | {
       readonly kind: 'join'
       readonly with: ScalarNode
-      readonly type: 'inner' | 'left'
+      readonly type: 'inner' | 'left' | 'outer'
+      /** How far the right record may lie before and after the left one. */
+      readonly within: { readonly beforeMs: number; readonly afterMs: number } | undefined
+      readonly graceMs: number | undefined
+      /** Key into a global table, or foreign key into a table. */
       readonly on: ExpressionSpec | undefined
       readonly value: ExpressionSpec
     }
+  | {
+      readonly kind: 'suppress'
+      /** A time in ms, or when the window closes. */
+      readonly until: number | 'windowCloses'
+      readonly maxRecords: number | undefined
+      readonly maxBytes: number | undefined
+      readonly whenFull: 'emit' | 'stop' | undefined
+    }
+  | { readonly kind: 'dedupe'; readonly id: ExpressionSpec; readonly withinMs: number }
   | { readonly kind: 'table' }
   | { readonly kind: 'stream'; readonly deletions: 'keep' | 'drop' }
   | { readonly kind: 'peek'; readonly expression: ExpressionSpec }
@@ -89,6 +119,7 @@ export interface StepConfig {
   readonly from: readonly ScalarNode[]
   readonly operator: OperatorConfig
   readonly groupBy: ExpressionSpec | undefined
+  readonly window: WindowConfig | undefined
   readonly key: SerdeSpec | undefined
   readonly value: SerdeSpec | undefined
   readonly store: StoreSpecConfig | undefined

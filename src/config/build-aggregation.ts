@@ -1,29 +1,21 @@
-import { RECORD_VARIABLES, type RecordFacts, type VariableName } from '../expressions/scope.ts'
-import { typeNameOf } from '../expressions/static-type.ts'
+import { RECORD_VARIABLES, type RecordFacts } from '../expressions/scope.ts'
 import { NO_HEADERS } from '../model/headers.ts'
-import { json } from '../serdes/json.ts'
-import type { AnySerde } from '../serdes/serde.ts'
 import type { GroupedStreamHandle, GroupedTableHandle, StreamHandle, TableHandle } from '../topology/handles.ts'
-import type { OperatorConfig, StepConfig } from './application-config.ts'
-import { computedKeySerde, serdeOf, storeOptions, type BuildContext } from './build-context.ts'
-import type { ExpressionSpec } from './expression-spec.ts'
-import type { Flow } from './flow.ts'
 import {
-  ENTRY_VARIABLES,
-  mapper,
-  stateFunction,
-  STATE_VARIABLES,
-  textKey,
-  withReads,
-  type RecordFunction,
-  type StateFunction,
-} from './step-functions.ts'
-
-/** An aggregation. */
-export type Aggregation = Extract<
-  OperatorConfig,
-  { readonly kind: 'count' | 'sum' | 'min' | 'max' | 'reduce' | 'aggregate' }
->
+  COMBINERS,
+  combinedAggregation,
+  combinerOf,
+  constant,
+  differenceOf,
+  jsonSerde,
+  startOf,
+  type Aggregation,
+} from './aggregate-state.ts'
+import type { StepConfig } from './application-config.ts'
+import { computedKeySerde, serdeOf, storeOptions, type BuildContext } from './build-context.ts'
+import { aggregateWindowed } from './build-windowed.ts'
+import type { Flow } from './flow.ts'
+import { ENTRY_VARIABLES, mapper, stateFunction, STATE_VARIABLES, textKey, withWindow } from './step-functions.ts'
 
 /** Aggregates a stream by its key, or by `groupBy`. */
 export function buildStreamAggregation(
@@ -34,7 +26,12 @@ export function buildStreamAggregation(
 ): Flow {
   const grouped = groupStream(stream, step, context)
   const options = storeOptions(step.name, step.store)
-  const table = grouped === undefined ? undefined : aggregateStream(grouped, options, step, operator, context)
+  const table =
+    grouped === undefined
+      ? undefined
+      : step.window === undefined
+        ? aggregateStream(grouped, options, step, operator, context)
+        : aggregateWindowed(grouped, step, step.window, operator, context)
   return table === undefined ? { kind: 'stream', handle: stream } : { kind: 'table', handle: table }
 }
 
@@ -51,19 +48,32 @@ export function buildTableAggregation(
   return { kind: 'table', handle: result ?? table }
 }
 
-function groupStream(stream: StreamHandle, step: StepConfig, context: BuildContext): GroupedStreamHandle | undefined {
+/** Groups a stream by its key, or by `groupBy`. */
+export function groupStream(
+  stream: StreamHandle,
+  step: StepConfig,
+  context: BuildContext,
+): GroupedStreamHandle | undefined {
   // The repartition topic is named after the step and not its store: giving the store a name moves no records.
   if (step.groupBy === undefined)
     return stream.groupByKey({ name: step.name, key: stream.parts.key, value: stream.parts.value })
   const isText = step.key === undefined
-  const selector = context.compiler.functionOf(step.groupBy, RECORD_VARIABLES, isText ? textKey : mapper)
+  const selector = context.compiler.functionOf(
+    step.groupBy,
+    withWindow(RECORD_VARIABLES, stream.parts.key),
+    isText ? textKey : mapper,
+  )
   if (selector === undefined) return undefined
   const keyed = stream.selectKey(selector, { name: `${step.name}-key` })
   return keyed.groupByKey({ name: step.name, key: computedKeySerde(step, context), value: stream.parts.value })
 }
 
 function groupTable(table: TableHandle, step: StepConfig, context: BuildContext): GroupedTableHandle | undefined {
-  const selector = context.compiler.functionOf(step.groupBy, ENTRY_VARIABLES, step.key === undefined ? textKey : mapper)
+  const selector = context.compiler.functionOf(
+    step.groupBy,
+    withWindow(ENTRY_VARIABLES, table.parts.key),
+    step.key === undefined ? textKey : mapper,
+  )
   if (selector === undefined) return undefined
   const { value } = table.parts
   if (value === undefined) {
@@ -109,7 +119,7 @@ function aggregateStream(
     case 'sum':
     case 'min':
     case 'max': {
-      const combine = combinerOf(operator.expression, COMBINERS[operator.kind], RECORD_VARIABLES, context)
+      const combine = combinedAggregation(operator, context)
       if (combine === undefined) return undefined
       const start = operator.kind === 'sum' ? startOf(value) : null
       return grouped.aggregate(constant(start), combine, {
@@ -163,62 +173,4 @@ function aggregateTable(
   }
 }
 
-const jsonSerde: AnySerde = json()
 const NO_FACTS: RecordFacts = { timestamp: 0, headers: NO_HEADERS, metadata: undefined }
-
-/** A value of its own for each key: nobody's change of one may show in another. */
-function constant(value: unknown): () => unknown {
-  return typeof value === 'object' && value !== null ? () => structuredClone(value) : () => value
-}
-
-/** The step that combines the state with what an expression gives of each record. */
-function combinerOf(
-  spec: ExpressionSpec,
-  combine: (part: RecordFunction) => StateFunction,
-  variables: ReadonlySet<VariableName>,
-  { compiler }: BuildContext,
-): StateFunction | undefined {
-  if (spec.kind !== 'module') {
-    const expression = compiler.compile(spec, variables)
-    return expression === undefined ? undefined : withReads(expression, combine(mapper(expression)))
-  }
-  const part = compiler.functionOf(spec, variables, mapper)
-  return part === undefined ? undefined : combine(part)
-}
-
-/** Sums of a `bigint` serde stay bigints. */
-function startOf(value: AnySerde | undefined): number | bigint {
-  return value?.name === 'bigint' ? 0n : 0
-}
-
-const COMBINERS: Readonly<Record<'sum' | 'min' | 'max', (part: RecordFunction) => StateFunction>> = {
-  sum: part => (state, value, key, record) => added(state, numberOf(part(value, key, record), 'sum')),
-  min: part => (state, value, key, record) => better(state, numberOf(part(value, key, record), 'min'), (a, b) => a < b),
-  max: part => (state, value, key, record) => better(state, numberOf(part(value, key, record), 'max'), (a, b) => a > b),
-}
-
-function differenceOf(part: RecordFunction): StateFunction {
-  return (state, value, key, record) => added(state, -numberOf(part(value, key, record), 'sum'))
-}
-
-function added(state: unknown, more: number | bigint): number | bigint {
-  const total = numberOf(state, 'sum')
-  if (typeof total === 'bigint' || typeof more === 'bigint') return BigInt(total) + BigInt(more)
-  const sum = total + more
-  const rounded = Number.isSafeInteger(total) && Number.isSafeInteger(more) && !Number.isSafeInteger(sum)
-  if (rounded || !Number.isFinite(sum)) throw new RangeError('the sum is beyond ±(2^53 - 1) and would be rounded')
-  return sum
-}
-
-function better(
-  state: unknown,
-  candidate: number | bigint,
-  wins: (a: number | bigint, b: number | bigint) => boolean,
-): unknown {
-  return state === null || wins(candidate, numberOf(state, 'min')) ? candidate : state
-}
-
-function numberOf(value: unknown, operator: string): number | bigint {
-  if (typeof value === 'number' || typeof value === 'bigint') return value
-  throw new TypeError(`"${operator}" needs a number, got ${typeNameOf(value)}`)
-}

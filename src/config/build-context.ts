@@ -2,7 +2,7 @@ import { json } from '../serdes/json.ts'
 import { serdeNamed } from '../serdes/names.ts'
 import type { AnySerde } from '../serdes/serde.ts'
 import { string } from '../serdes/text.ts'
-import type { StoreOptions } from '../topology/options.ts'
+import type { WindowedStoreOptions } from '../topology/options.ts'
 import type { SerdeSpec, StepConfig, StoreSpecConfig } from './application-config.ts'
 import type { ExpressionCompiler } from './expression-compiler.ts'
 import type { ExpressionSpec } from './expression-spec.ts'
@@ -18,6 +18,15 @@ export interface BuildContext {
 export function serdeOf(spec: SerdeSpec | undefined, { compiler, problems }: BuildContext): AnySerde | undefined {
   if (spec === undefined) return undefined
   if (spec.kind === 'named') return serdeNamed(spec.name)
+  if (spec.kind === 'windowed') {
+    problems.add(
+      spec.place,
+      `{ windowed: ${spec.name} } writes keys of windows, and only a sink of a windowed stream has them`,
+      'name the serde of the key alone',
+      'SERDE_MISMATCH',
+    )
+    return undefined
+  }
   const value = compiler.exportOf(spec.reference)
   if (value === undefined || isSerde(value)) return value
   const { path, exportName, place } = spec.reference
@@ -50,12 +59,14 @@ export function computedValueSerde(
 export function storeOptions(
   step: string,
   store: StoreSpecConfig | undefined,
-): StoreOptions & { readonly store: string } {
+): WindowedStoreOptions & { readonly store: string } {
   return {
     name: step,
     store: store?.name ?? step,
     ...(store?.maxBytes === undefined ? {} : { maxBytes: store.maxBytes }),
     ...(store?.logging === undefined ? {} : { logging: store.logging }),
+    ...(store?.caching === undefined ? {} : { caching: store.caching }),
+    ...(store?.retentionMs === undefined ? {} : { retention: store.retentionMs }),
   }
 }
 

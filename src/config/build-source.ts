@@ -1,13 +1,16 @@
 import type { Expression } from '../expressions/expression.ts'
 import { RECORD_VARIABLES } from '../expressions/scope.ts'
+import { serdeNamed } from '../serdes/names.ts'
+import type { AnySerde } from '../serdes/serde.ts'
 import { bytes } from '../serdes/text.ts'
+import { windowedFormOf } from '../serdes/windowed.ts'
 import type { BuilderHandle, ErasedSourceOptions } from '../topology/builder-handle.ts'
 import type { StreamHandle } from '../topology/handles.ts'
 import type { SerdePair } from '../topology/parts.ts'
 import type { SinkConfig, SourceConfig } from './application-config.ts'
 import { serdeOf, storeOptions, type BuildContext } from './build-context.ts'
 import type { Flow } from './flow.ts'
-import { mapper, partitioner, PARTITION_VARIABLES, timestampExtractor } from './step-functions.ts'
+import { mapper, partitioner, PARTITION_VARIABLES, timestampExtractor, withWindow } from './step-functions.ts'
 
 /** Adds a source. */
 export function buildSource(builder: BuilderHandle, source: SourceConfig, context: BuildContext): Flow {
@@ -37,7 +40,11 @@ export function buildSource(builder: BuilderHandle, source: SourceConfig, contex
   // A table without serdes has been noted as a mistake; bytes let the rest be checked.
   const { key = bytes, value = bytes } = options
   const store = storeOptions(source.name, source.store)
-  return { kind: 'table', handle: builder.table(source.topics[0], { ...store, ...options, key, value }) }
+  const table = { ...store, ...options, key, value }
+  if (source.as === 'globalTable') return { kind: 'globalTable', handle: builder.globalTable(source.topics[0], table) }
+  const { versionedMs } = source
+  const versioned = versionedMs === undefined ? undefined : { historyRetention: versionedMs }
+  return { kind: 'table', handle: builder.table(source.topics[0], { ...table, versioned }) }
 }
 
 /** Adds a sink; gives the serdes it writes with. */
@@ -46,12 +53,31 @@ export function buildSink(stream: StreamHandle, sink: SinkConfig, context: Build
   const topic =
     typeof sink.topic === 'string'
       ? sink.topic
-      : compiler.functionOf(sink.topic, RECORD_VARIABLES, expression => topicChooser(expression, sink, context))
+      : compiler.functionOf(sink.topic, withWindow(RECORD_VARIABLES, stream.parts.key), expression =>
+          topicChooser(expression, sink, context),
+        )
   const chosen = compiler.functionOf(sink.partition, PARTITION_VARIABLES, partitioner)
-  const key = serdeOf(sink.key, context) ?? stream.parts.key
+  const key = sinkKey(stream, sink, context)
   const value = serdeOf(sink.value, context) ?? stream.parts.value
   stream.to(topic ?? sink.name, { name: sink.name, key, value, partitioner: chosen })
   return { key, value }
+}
+
+/** The serde of a sink's keys: the one written, else the stream's. Keys of windows are written with their window. */
+function sinkKey(stream: StreamHandle, { name, key }: SinkConfig, context: BuildContext): AnySerde | undefined {
+  const known = stream.parts.key
+  const form = known === undefined ? undefined : windowedFormOf(known)
+  if (key === undefined) return known
+  if (key.kind === 'windowed' && form !== undefined) return form.withInner(serdeNamed(key.name) ?? form.inner)
+  const serde = serdeOf(key, context)
+  if (form === undefined || key.kind === 'windowed') return serde
+  context.problems.add(
+    key.place,
+    `sink "${name}" writes keys of windows with a serde of plain keys`,
+    'leave key out, write { windowed: <serde> }, or drop the window before: map: { key: key }',
+    'SERDE_MISMATCH',
+  )
+  return known
 }
 
 function topicChooser(expression: Expression, sink: SinkConfig, { compiler }: BuildContext): ReturnType<typeof mapper> {

@@ -1,6 +1,6 @@
 import type { Expression } from '../expressions/expression.ts'
 import { RECORD_VARIABLES, type RecordFacts } from '../expressions/scope.ts'
-import { withoutNull } from '../serdes/nullable.ts'
+import type { AnySerde } from '../serdes/serde.ts'
 import { StreamHandle } from '../topology/handles.ts'
 import type { ErasedSupplier } from '../topology/processor-node.ts'
 import { declareReads, readsOf } from '../topology/reads.ts'
@@ -14,13 +14,12 @@ import {
   elements,
   headersFrom,
   ITEM_VARIABLES,
-  joiner,
-  JOIN_VARIABLES,
   mapper,
   partitioner,
   PARTITION_VARIABLES,
   textKey,
   timestampMs,
+  withWindow,
   type RecordFunction,
 } from './step-functions.ts'
 
@@ -33,7 +32,7 @@ export function buildFilter(
   { kind, expression }: Of<'filter' | 'drop'>,
   context: BuildContext,
 ): Flow {
-  const predicate = conditionOf(expression, context)
+  const predicate = conditionOf(expression, stream.parts.key, context)
   const options = { name: step.name }
   if (predicate === undefined) return { kind: 'stream', handle: stream }
   return {
@@ -49,7 +48,7 @@ export function buildValue(
   { expression }: Of<'value'>,
   context: BuildContext,
 ): Flow {
-  const made = context.compiler.functionOf(expression, RECORD_VARIABLES, mapper)
+  const made = context.compiler.functionOf(expression, withWindow(RECORD_VARIABLES, stream.parts.key), mapper)
   const value = computedValueSerde(expression, step, context)
   const mapped = made === undefined ? stream : stream.mapValues(made, { name: step.name })
   return { kind: 'stream', handle: mapped.withSerdes({ value }) }
@@ -63,7 +62,11 @@ export function buildKey(
   context: BuildContext,
 ): Flow {
   const isText = step.key === undefined
-  const selector = context.compiler.functionOf(expression, RECORD_VARIABLES, isText ? textKey : mapper)
+  const selector = context.compiler.functionOf(
+    expression,
+    withWindow(RECORD_VARIABLES, stream.parts.key),
+    isText ? textKey : mapper,
+  )
   const keyed = selector === undefined ? stream : stream.selectKey(selector, { name: step.name })
   return { kind: 'stream', handle: keyed.withSerdes({ key: computedKeySerde(step, context) }) }
 }
@@ -74,7 +77,7 @@ export function buildMap(stream: StreamHandle, step: StepConfig, operator: Of<'m
   const part = (
     spec: ExpressionSpec | undefined,
     make: (expression: Expression) => RecordFunction = mapper,
-  ): RecordFunction | undefined => compiler.functionOf(spec, RECORD_VARIABLES, make)
+  ): RecordFunction | undefined => compiler.functionOf(spec, withWindow(RECORD_VARIABLES, stream.parts.key), make)
   const key = part(operator.key, step.key === undefined ? textKey : mapper)
   const value = part(operator.value)
   const headers = part(operator.headers)
@@ -127,12 +130,18 @@ export function buildFlatMap(
   context: BuildContext,
 ): Flow {
   const { compiler } = context
-  const each = compiler.functionOf(operator.each, RECORD_VARIABLES, expression => {
+  const each = compiler.functionOf(operator.each, withWindow(RECORD_VARIABLES, stream.parts.key), expression => {
     expectList(operator.each, expression, context)
     return mapper(expression)
   })
-  const key = operator.key === undefined ? undefined : compiler.compile(operator.key, ITEM_VARIABLES)
-  const value = operator.value === undefined ? undefined : compiler.compile(operator.value, ITEM_VARIABLES)
+  const key =
+    operator.key === undefined
+      ? undefined
+      : compiler.compile(operator.key, withWindow(ITEM_VARIABLES, stream.parts.key))
+  const value =
+    operator.value === undefined
+      ? undefined
+      : compiler.compile(operator.value, withWindow(ITEM_VARIABLES, stream.parts.key))
   for (const spec of [operator.key, operator.value]) {
     if (spec?.kind === 'module')
       context.problems.add(spec.place, 'in a flatMap only "each" can be a module', 'let it return the finished values')
@@ -158,7 +167,7 @@ export function buildSplit(
 ): ReadonlyMap<string, Flow> {
   const conditions: Record<string, RecordFunction | 'default'> = {}
   for (const [name, spec] of operator.branches) {
-    const predicate = spec === 'default' ? 'default' : conditionOf(spec, context)
+    const predicate = spec === 'default' ? 'default' : conditionOf(spec, stream.parts.key, context)
     if (predicate !== undefined) conditions[name] = predicate
   }
   // The branch nodes are named by this and their own name, without anything between.
@@ -188,32 +197,16 @@ export function buildToTable(stream: StreamHandle, step: StepConfig, context: Bu
   return { kind: 'table', handle: stream.toTable({ ...storeOptions(step.name, step.store), ...serdes }) }
 }
 
-/** Each record with a table's present value. */
-export function buildJoin(
+/** Drops what was seen before. */
+export function buildDedupe(
   stream: StreamHandle,
-  table: Flow & { readonly kind: 'table' },
   step: StepConfig,
-  operator: Of<'join'>,
+  { id, withinMs }: Of<'dedupe'>,
   context: BuildContext,
 ): Flow {
-  const join = context.compiler.functionOf(operator.value, JOIN_VARIABLES, joiner)
-  const [left, right] = [stream.parts.key, table.handle.parts.key]
-  if (left !== undefined && withoutNull(left).name !== right.name) {
-    context.problems.add(
-      operator.with.place,
-      `keys written as ${withoutNull(left).name} are joined with a table whose keys are written as ${right.name}`,
-      'equal keys would have different bytes: use one serde on both sides',
-      'SERDE_MISMATCH',
-    )
-  }
-  if (join === undefined) return { kind: 'stream', handle: stream }
-  const joined = stream.joinTable(
-    table.handle,
-    join,
-    { name: step.name, key: left, value: stream.parts.value },
-    operator.type === 'left',
-  )
-  return { kind: 'stream', handle: joined.withSerdes({ value: computedValueSerde(operator.value, step, context) }) }
+  const idOf = context.compiler.functionOf(id, withWindow(RECORD_VARIABLES, stream.parts.key), mapper)
+  if (idOf === undefined) return { kind: 'stream', handle: stream }
+  return { kind: 'stream', handle: stream.dedupe(idOf, { ...storeOptions(step.name, step.store), within: withinMs }) }
 }
 
 /** Logs an expression of each record. */
@@ -224,10 +217,10 @@ export function buildPeek(
   context: BuildContext,
 ): Flow {
   if (expression.kind === 'module') {
-    const action = context.compiler.functionOf(expression, RECORD_VARIABLES, mapper)
+    const action = context.compiler.functionOf(expression, withWindow(RECORD_VARIABLES, stream.parts.key), mapper)
     return { kind: 'stream', handle: action === undefined ? stream : stream.peek(action, { name: step.name }) }
   }
-  const compiled = context.compiler.compile(expression, RECORD_VARIABLES)
+  const compiled = context.compiler.compile(expression, withWindow(RECORD_VARIABLES, stream.parts.key))
   if (compiled === undefined) return { kind: 'stream', handle: stream }
   return { kind: 'stream', handle: new StreamHandle(addLoggedPeek(stream.parts, step.name, mapper(compiled))) }
 }
@@ -261,9 +254,13 @@ export function buildProcess(
   return { kind: 'stream', handle: kind === 'process' ? stream.process(supplier) : stream.processValues(supplier) }
 }
 
-/** A condition, checked to be one as far as that is known. */
-export function conditionOf(spec: ExpressionSpec, context: BuildContext): RecordFunction | undefined {
-  return context.compiler.functionOf(spec, RECORD_VARIABLES, expression => {
+/** A condition, checked to be one as far as that is known; `key` is the serde of the input's keys. */
+export function conditionOf(
+  spec: ExpressionSpec,
+  key: AnySerde | undefined,
+  context: BuildContext,
+): RecordFunction | undefined {
+  return context.compiler.functionOf(spec, withWindow(RECORD_VARIABLES, key), expression => {
     if (spec.kind === 'expression')
       context.compiler.expectType(expression, spec.node.place, 'a condition is true or false', 'bool')
     return condition(expression)

@@ -4,7 +4,7 @@ import type { OperatorConfig, StepConfig } from './application-config.ts'
 import { computedValueSerde, serdeOf, storeOptions, type BuildContext } from './build-context.ts'
 import { conditionOf } from './build-stream-step.ts'
 import type { Flow } from './flow.ts'
-import { mapper } from './step-functions.ts'
+import { mapper, withWindow } from './step-functions.ts'
 
 type Of<K extends OperatorConfig['kind']> = Extract<OperatorConfig, { readonly kind: K }>
 
@@ -15,7 +15,7 @@ export function buildTableFilter(
   { kind, expression }: Of<'filter' | 'drop'>,
   context: BuildContext,
 ): Flow {
-  const predicate = conditionOf(expression, context)
+  const predicate = conditionOf(expression, table.parts.key, context)
   if (predicate === undefined) return { kind: 'table', handle: table }
   const value = serdeOf(step.value, context) ?? table.parts.value
   const options = step.store === undefined ? { name: step.name } : { ...storeOptions(step.name, step.store), value }
@@ -32,13 +32,22 @@ export function buildTableValue(
   { expression }: Of<'value'>,
   context: BuildContext,
 ): Flow {
-  const made = context.compiler.functionOf(expression, RECORD_VARIABLES, mapper)
+  const made = context.compiler.functionOf(expression, withWindow(RECORD_VARIABLES, table.parts.key), mapper)
   if (made === undefined) return { kind: 'table', handle: table }
   const value = computedValueSerde(expression, step, context)
   if (step.store !== undefined) {
     return { kind: 'table', handle: table.mapValues(made, { ...storeOptions(step.name, step.store), value }) }
   }
   return { kind: 'table', handle: table.mapValues(made, { name: step.name }).withSerdes({ value }) }
+}
+
+/** Holds back updates of a table. */
+export function buildSuppress(
+  table: TableHandle,
+  step: StepConfig,
+  { until, maxRecords, maxBytes, whenFull }: Of<'suppress'>,
+): Flow {
+  return { kind: 'table', handle: table.suppress({ name: step.name, until, maxRecords, maxBytes, whenFull }) }
 }
 
 /** Table → stream of its updates. */

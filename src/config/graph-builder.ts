@@ -1,18 +1,20 @@
 import { MillraceError } from '../model/errors.ts'
 import { nearestName } from '../model/nearest-name.ts'
 import type { BuilderHandle } from '../topology/builder-handle.ts'
-import type { StreamHandle } from '../topology/handles.ts'
+import type { StreamHandle, TableHandle } from '../topology/handles.ts'
 import type { SerdePair } from '../topology/parts.ts'
 import { buildTopology } from '../topology/streams.ts'
 import type { Topology } from '../topology/topology.ts'
 import type { GraphConfig, OperatorConfig, StepConfig } from './application-config.ts'
 import { buildStreamAggregation, buildTableAggregation } from './build-aggregation.ts'
+import { buildStreamJoin, buildTableJoin } from './build-join.ts'
+import { buildCogroup, updatesByInput } from './build-cogroup.ts'
 import type { BuildContext } from './build-context.ts'
 import { buildSink, buildSource } from './build-source.ts'
 import {
+  buildDedupe,
   buildFilter,
   buildFlatMap,
-  buildJoin,
   buildKey,
   buildMap,
   buildPeek,
@@ -22,9 +24,10 @@ import {
   buildToTable,
   buildValue,
 } from './build-stream-step.ts'
-import { buildTableFilter, buildTableValue, buildToStream } from './build-table-step.ts'
+import { buildSuppress, buildTableFilter, buildTableValue, buildToStream } from './build-table-step.ts'
 import type { ScalarNode } from './config-node.ts'
-import { serdesOf, type Flow } from './flow.ts'
+import type { ExpressionSpec } from './expression-spec.ts'
+import { serdesOf, type Flow, type ReadableFlow } from './flow.ts'
 import { orderSteps, targetOf } from './name-resolution.ts'
 import type { Place } from './source-file.ts'
 
@@ -43,8 +46,12 @@ export function buildGraph(graph: GraphConfig, context: BuildContext, applicatio
   try {
     const topology = buildTopology(builder => {
       new GraphBuilder(builder, graph, context, topicSerdes).build()
-      for (const { name, key, value } of builder.graph.stores.values()) {
-        topicSerdes.set(`${applicationId}-${name}-changelog`, { key, value })
+      for (const { name, key, value, retentionMs } of builder.graph.stores.values()) {
+        // Keys of windows have their bounds behind them: they are shown as bytes.
+        topicSerdes.set(`${applicationId}-${name}-changelog`, retentionMs === undefined ? { key, value } : { value })
+      }
+      for (const { sink } of builder.graph.nodes) {
+        if (sink?.topic !== undefined && sink.serdes !== undefined) topicSerdes.set(sink.topic, sink.serdes)
       }
     })
     return context.problems.hasMistakes ? undefined : { topology, topicSerdes }
@@ -84,7 +91,7 @@ class GraphBuilder {
     }
     for (const step of orderSteps(this.#graph, this.#context.problems)) this.#addStep(step)
     for (const sink of this.#graph.sinks.values()) {
-      const flow = this.#flowOf(sink.from)
+      const flow = this.#readable(sink.from)
       if (flow === undefined) continue
       // A sink takes either: of a table it writes the updates, deletions as nulls.
       const stream = flow.kind === 'stream' ? flow.handle : flow.handle.toStream({ name: `${sink.name}-updates` })
@@ -94,6 +101,12 @@ class GraphBuilder {
   }
 
   #addStep(step: StepConfig): void {
+    const updates = updatesByInput(step)
+    if (updates !== undefined) {
+      const table = this.#cogroup(step, updates)
+      if (table !== undefined) this.#flows.set(step.name, { kind: 'table', handle: table })
+      return
+    }
     const input = this.#inputOf(step)
     if (input === undefined) return
     const { operator } = step
@@ -133,6 +146,15 @@ class GraphBuilder {
         return buildRepartition(stream, step, operator, context)
       case 'table':
         return buildToTable(stream, step, context)
+      case 'dedupe':
+        return buildDedupe(stream, step, operator, context)
+      case 'suppress':
+        context.problems.add(
+          step.place,
+          `step "${step.name}" (suppress) works on tables, and "${fromText(step)}" is a stream`,
+          'aggregate first, or put a table: step before it',
+        )
+        return undefined
       case 'peek':
         return buildPeek(stream, step, operator, context)
       case 'process':
@@ -157,7 +179,11 @@ class GraphBuilder {
     }
   }
 
-  #tableStep(input: Flow & { readonly kind: 'table' }, step: StepConfig, operator: OperatorConfig): Flow | undefined {
+  #tableStep(
+    input: ReadableFlow & { readonly kind: 'table' },
+    step: StepConfig,
+    operator: OperatorConfig,
+  ): Flow | undefined {
     const context = this.#context
     switch (operator.kind) {
       case 'filter':
@@ -167,6 +193,8 @@ class GraphBuilder {
         return buildTableValue(input.handle, step, operator, context)
       case 'stream':
         return buildToStream(input.handle, step, operator)
+      case 'suppress':
+        return buildSuppress(input.handle, step, operator)
       case 'count':
       case 'sum':
       case 'min':
@@ -180,13 +208,10 @@ class GraphBuilder {
           'add groupBy:, or put a stream: step before it',
         )
         return undefined
-      case 'join':
-        context.problems.add(
-          step.place,
-          `step "${step.name}": joins of two tables are not supported yet`,
-          'put a stream: step before it to join its updates',
-        )
-        return undefined
+      case 'join': {
+        const other = this.#flowOf(operator.with)
+        return other === undefined ? undefined : buildTableJoin(input.handle, other, step, operator, context)
+      }
       case 'merge':
       case 'key':
       case 'map':
@@ -195,6 +220,7 @@ class GraphBuilder {
       case 'repartition':
       case 'table':
       case 'peek':
+      case 'dedupe':
       case 'process':
       case 'processValues':
         this.#refuseTable(step)
@@ -207,15 +233,23 @@ class GraphBuilder {
     step: StepConfig,
     operator: Extract<OperatorConfig, { readonly kind: 'join' }>,
   ): Flow | undefined {
-    const table = this.#flowOf(operator.with)
-    if (table === undefined) return undefined
-    if (table.kind === 'table') return buildJoin(stream, table, step, operator, this.#context)
-    this.#context.problems.add(
-      operator.with.place,
-      `"${operator.with.text}" is a stream; joins of two streams are not supported yet`,
-      'join with a table: as: table at the source, or a table: step',
-    )
-    return undefined
+    const other = this.#flowOf(operator.with)
+    return other === undefined ? undefined : buildStreamJoin(stream, other, step, operator, this.#context)
+  }
+
+  #cogroup(step: StepConfig, updates: ReadonlyMap<string, ExpressionSpec>): TableHandle | undefined {
+    const { operator } = step
+    const inputs: [string, StreamHandle][] = []
+    for (const reference of step.from) {
+      const flow = this.#readable(reference)
+      if (flow === undefined) return undefined
+      if (flow.kind === 'table') {
+        this.#refuseTable(step)
+        return undefined
+      }
+      inputs.push([reference.text, flow.handle])
+    }
+    return operator.kind === 'aggregate' ? buildCogroup(inputs, step, operator, updates, this.#context) : undefined
   }
 
   #refuseTable(step: StepConfig): void {
@@ -227,8 +261,8 @@ class GraphBuilder {
   }
 
   /** The input of a step: of several streams their merge. */
-  #inputOf(step: StepConfig): Flow | undefined {
-    const flows = step.from.map(reference => this.#flowOf(reference))
+  #inputOf(step: StepConfig): ReadableFlow | undefined {
+    const flows = step.from.map(reference => this.#readable(reference))
     const known = flows.filter(flow => flow !== undefined)
     const [first, ...others] = known
     if (first === undefined || known.length < flows.length || others.length === 0)
@@ -256,7 +290,7 @@ class GraphBuilder {
     return { kind: 'stream', handle: merged }
   }
 
-  #checkSerdes(step: StepConfig, first: Flow, other: Flow): void {
+  #checkSerdes(step: StepConfig, first: ReadableFlow, other: ReadableFlow): void {
     for (const side of ['key', 'value'] as const) {
       const [left, right] = [first.handle.parts[side]?.name, other.handle.parts[side]?.name]
       if (left === right || left === undefined || right === undefined) continue
@@ -267,6 +301,18 @@ class GraphBuilder {
         'SERDE_MISMATCH',
       )
     }
+  }
+
+  /** What a step or sink may read: a global table is there to be looked up, and has no updates. */
+  #readable(reference: ScalarNode): ReadableFlow | undefined {
+    const flow = this.#flowOf(reference)
+    if (flow?.kind !== 'globalTable') return flow
+    this.#context.problems.add(
+      reference.place,
+      `"${reference.text}" is a global table: it can only be joined`,
+      'write join: { with: …, on: …, value: … } on a stream, or read the topic as: table',
+    )
+    return undefined
   }
 
   #flowOf(reference: ScalarNode): Flow | undefined {

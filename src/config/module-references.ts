@@ -32,6 +32,8 @@ function expressionsOf(operator: OperatorConfig): readonly (ExpressionSpec | und
     case 'reduce':
     case 'peek':
       return [operator.expression]
+    case 'dedupe':
+      return [operator.id]
     case 'map':
       return [operator.key, operator.value, operator.headers, operator.timestamp]
     case 'flatMap':
@@ -41,11 +43,12 @@ function expressionsOf(operator: OperatorConfig): readonly (ExpressionSpec | und
     case 'repartition':
       return [operator.partition]
     case 'aggregate':
-      return [operator.update, operator.subtract]
+      return [operator.update, operator.subtract, operator.merge]
     case 'join':
       return [operator.value, operator.on]
     case 'merge':
     case 'count':
+    case 'suppress':
     case 'table':
     case 'stream':
     case 'process':

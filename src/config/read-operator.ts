@@ -1,9 +1,9 @@
 import type { OperatorConfig } from './application-config.ts'
 import { plainValue, type ScalarNode } from './config-node.ts'
 import { readExpression, readModuleReference, type ExpressionSpec } from './expression-spec.ts'
+import { parseDurationMs } from '../model/duration.ts'
 import { isBroken, type Fields } from './fields.ts'
 import type { ProblemList } from './problems.ts'
-import { refuseLater } from './read-parts.ts'
 
 /** Reads the operator of a step; `undefined` when it is wrong, which has been noted then. */
 export function readOperator(kind: string, fields: Fields, problems: ProblemList): OperatorConfig | undefined {
@@ -34,6 +34,8 @@ const READERS: Readonly<Record<string, (reading: Reading) => OperatorConfig | un
   aggregate: readAggregate,
   join: readJoin,
   stream: readStream,
+  suppress: readSuppress,
+  dedupe: readDedupe,
   peek: readPeek,
   process: reading => withModule('process', reading),
   processValues: reading => withModule('processValues', reading),
@@ -124,11 +126,16 @@ function readAggregate({ fields, problems }: Reading): OperatorConfig | undefine
   inner.checkKnown(['init', 'update', 'subtract', 'merge'])
   inner.require('init', 'the state before the first record, constants')
   inner.require('update', 'an expression of `state` and `value`')
-  if (inner.has('merge')) refuseLater('merge', inner, problems)
   const init = inner.get('init')
   const update = expressionOf(inner, 'update', problems)
   if (init === undefined || isBroken(init) || update === undefined) return undefined
-  return { kind: 'aggregate', init: plainValue(init), update, subtract: expressionOf(inner, 'subtract', problems) }
+  return {
+    kind: 'aggregate',
+    init: plainValue(init),
+    update,
+    subtract: expressionOf(inner, 'subtract', problems),
+    merge: expressionOf(inner, 'merge', problems),
+  }
 }
 
 function readJoin({ fields, problems }: Reading): OperatorConfig | undefined {
@@ -138,22 +145,69 @@ function readJoin({ fields, problems }: Reading): OperatorConfig | undefined {
   inner.require('with', 'the table to look up')
   inner.require('value', 'an expression of `left` and `right`')
   const type = inner.choice('type', ['inner', 'left', 'outer']) ?? 'inner'
-  if (type === 'outer')
-    problems.add(inner.get('type')?.place, `"type" of ${inner.what}: outer joins are not supported yet`)
-  for (const name of ['within', 'grace']) {
-    if (inner.has(name)) refuseLater(name, inner, problems)
-  }
-  if (inner.has('on')) refuseLater('on', inner, problems)
+  const within = readWithin(inner)
+  const graceMs = inner.has('grace') ? parseDurationMs(inner.duration('grace')) : undefined
+  const on = expressionOf(inner, 'on', problems)
   const table = scalarOf(inner, 'with', problems)
   const value = expressionOf(inner, 'value', problems)
   if (table === undefined || value === undefined) return undefined
-  return { kind: 'join', with: table, type: type === 'left' ? 'left' : 'inner', on: undefined, value }
+  return { kind: 'join', with: table, type, within, graceMs, on, value }
+}
+
+/** `within: 10s`, or `{ before: 5s, after: 10s }`. */
+function readWithin(fields: Fields): { readonly beforeMs: number; readonly afterMs: number } | undefined {
+  const node = fields.get('within')
+  if (node === undefined || isBroken(node)) return undefined
+  if (node.kind !== 'map') {
+    const ms = parseDurationMs(fields.duration('within'))
+    return ms === undefined ? undefined : { beforeMs: ms, afterMs: ms }
+  }
+  const inner = fields.fields('within')
+  if (inner === undefined) return undefined
+  inner.checkKnown(['before', 'after'])
+  for (const side of ['before', 'after']) inner.require(side, 'a duration; 0s for none')
+  const [beforeMs, afterMs] = [parseDurationMs(inner.duration('before')), parseDurationMs(inner.duration('after'))]
+  return beforeMs === undefined || afterMs === undefined ? undefined : { beforeMs, afterMs }
 }
 
 function readStream({ fields }: Reading): OperatorConfig | undefined {
   const inner = fields.fields('stream')
   inner?.checkKnown(['deletions'])
   return { kind: 'stream', deletions: inner?.choice('deletions', ['keep', 'drop']) ?? 'keep' }
+}
+
+function readSuppress({ fields, problems }: Reading): OperatorConfig | undefined {
+  const inner = fields.fields('suppress')
+  if (inner === undefined) return undefined
+  inner.checkKnown(['until', 'maxRecords', 'maxBytes', 'whenFull'])
+  inner.require('until', '`windowCloses`, or a duration')
+  const node = inner.get('until')
+  const closes = node?.kind === 'scalar' && node.text === 'windowCloses'
+  const until = closes ? 'windowCloses' : parseDurationMs(inner.duration('until'))
+  const whenFull = inner.choice('whenFull', ['emit', 'stop'])
+  if (closes && whenFull === 'emit') {
+    problems.add(inner.get('whenFull')?.place, 'a final result cannot be early', 'leave out whenFull: emit')
+  }
+  if (until === undefined) return undefined
+  return {
+    kind: 'suppress',
+    until,
+    maxRecords: inner.integer('maxRecords', 1),
+    maxBytes: inner.integer('maxBytes', 1),
+    whenFull: closes ? undefined : whenFull,
+  }
+}
+
+function readDedupe({ fields, problems }: Reading): OperatorConfig | undefined {
+  const inner = fields.fields('dedupe')
+  if (inner === undefined) return undefined
+  inner.checkKnown(['id', 'within'])
+  inner.require('id', 'an expression that gives a text')
+  inner.require('within', 'how long an id is remembered')
+  const id = expressionOf(inner, 'id', problems)
+  const withinMs = parseDurationMs(inner.duration('within'))
+  if (withinMs === 0) problems.add(inner.get('within')?.place, `"within" of ${inner.what} is above 0`)
+  return id === undefined || withinMs === undefined ? undefined : { kind: 'dedupe', id, withinMs }
 }
 
 function readPeek({ fields, problems }: Reading): OperatorConfig | undefined {

@@ -1,4 +1,5 @@
 import { SERDE_NAMES, serdeNamed } from '../serdes/names.ts'
+import { parseDurationMs } from '../model/duration.ts'
 import { nearestName } from '../model/nearest-name.ts'
 import type { ErrorPolicies, RecordReaction } from '../model/record-failure.ts'
 import type { SerdeSpec, StoreSpecConfig } from './application-config.ts'
@@ -38,7 +39,10 @@ export function readSerde(fields: Fields, name: 'key' | 'value', problems: Probl
       return reference === undefined ? undefined : { kind: 'module', reference, place }
     }
     if (node.entries.has('windowed')) {
-      problems.add(place, `"${name}" of ${fields.what}: windows are not supported yet`)
+      const inner = node.entries.get('windowed')?.node
+      if (inner?.kind === 'scalar' && serdeNamed(inner.text) !== undefined)
+        return { kind: 'windowed', name: inner.text, place }
+      problems.add(place, `"${name}" of ${fields.what}: the serde inside windows is one of ${SERDE_NAMES.join(', ')}`)
       return undefined
     }
   }
@@ -74,12 +78,27 @@ export function readErrors(fields: Fields, problems: ProblemList, inherited: Err
 export function readStore(fields: Fields, problems: ProblemList): StoreSpecConfig | undefined {
   const node = fields.get('store')
   if (node === undefined || isBroken(node)) return undefined
-  if (node.kind === 'scalar') return { name: fields.text('store'), maxBytes: undefined, logging: undefined }
+  if (node.kind === 'scalar') {
+    return {
+      name: fields.text('store'),
+      maxBytes: undefined,
+      logging: undefined,
+      retentionMs: undefined,
+      caching: undefined,
+    }
+  }
   const inner = fields.fields('store')
   if (inner === undefined) return undefined
   checkKeys(inner, STORE_KEYS, problems)
   refuseLmdb(inner, 'type', problems)
-  return { name: inner.text('name'), maxBytes: inner.integer('maxBytes', 1), logging: readLogging(inner) }
+  const retention = inner.duration('retention')
+  return {
+    name: inner.text('name'),
+    maxBytes: inner.integer('maxBytes', 1),
+    logging: readLogging(inner),
+    retentionMs: retention === undefined ? undefined : parseDurationMs(retention),
+    caching: inner.boolean('caching'),
+  }
 }
 
 /** Notes that stores on disk are not built yet. */

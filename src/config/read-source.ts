@@ -1,3 +1,4 @@
+import { parseDurationMs } from '../model/duration.ts'
 import type { ErrorPolicies } from '../model/record-failure.ts'
 import type { SinkConfig, SourceConfig } from './application-config.ts'
 import { readExpression, type ExpressionSpec } from './expression-spec.ts'
@@ -15,8 +16,6 @@ export function readSource(
 ): SourceConfig | undefined {
   checkKeys(fields, SOURCE_KEYS, problems)
   const as = fields.choice('as', ['stream', 'table', 'globalTable']) ?? 'stream'
-  if (as === 'globalTable')
-    problems.add(fields.get('as')?.place, `${fields.what}: global tables are not supported yet in YAML`)
   const topics = readTopics(fields, problems)
   if (as !== 'stream') {
     for (const side of ['key', 'value'] as const)
@@ -40,7 +39,10 @@ export function readSource(
     onOutOfRange: fields.choice('onOutOfRange', ['fail', 'earliest', 'latest']),
     errors: errors === undefined ? undefined : readErrors(errors, problems, inherited),
     store: readStore(fields, problems),
+    versionedMs: fields.has('versioned') ? parseDurationMs(fields.duration('versioned')) : undefined,
   }
+  if (as !== 'table' && fields.has('versioned'))
+    problems.add(fields.keyPlace('versioned'), `${fields.what} is no table and keeps no versions`, 'write as: table')
   return topics === undefined ? undefined : { ...source, topics }
 }
 

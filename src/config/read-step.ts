@@ -5,6 +5,7 @@ import { readExpression } from './expression-spec.ts'
 import type { Fields } from './fields.ts'
 import type { ProblemList } from './problems.ts'
 import { readSerde, readStore, refuseLater } from './read-parts.ts'
+import { readWindow } from './read-window.ts'
 import { OPERATORS, STEP_KEYS } from './vocabulary.ts'
 
 /** Operators that keep a state per key. */
@@ -33,7 +34,15 @@ export function readStep(name: string, fields: Fields, problems: ProblemList): S
   const serdes = fields.fields('serdes')
   serdes?.checkKnown(['key', 'value'])
   const store = readStore(fields, problems)
+  const window = readWindow(fields, problems)
   if (operator === undefined || from === undefined) return undefined
+  if (window !== undefined && !AGGREGATIONS.has(operator.kind)) {
+    problems.add(
+      fields.keyPlace('window'),
+      `"window" of ${fields.what} needs an aggregation`,
+      'add count: {}, sum, min, max, reduce or aggregate',
+    )
+  }
   if (groupBy !== undefined && !AGGREGATIONS.has(operator.kind)) {
     problems.add(
       fields.keyPlace('groupBy'),
@@ -47,6 +56,7 @@ export function readStep(name: string, fields: Fields, problems: ProblemList): S
     from,
     operator,
     groupBy,
+    window,
     key: serdes === undefined ? undefined : readSerde(serdes, 'key', problems),
     value: serdes === undefined ? undefined : readSerde(serdes, 'value', problems),
     store,

@@ -18,6 +18,7 @@ const DROP_REASONS: readonly DropReason[] = [
   'duplicate',
   'windowNeverEmitted',
   'outOfOrderVersion',
+  'staleResponse',
   'partitionerNone',
   'undelivered',
 ]

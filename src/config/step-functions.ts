@@ -3,6 +3,9 @@ import { ExpressionScope, RECORD_VARIABLES, type RecordFacts, type VariableName 
 import { typeNameOf } from '../expressions/static-type.ts'
 import { isTimestamp } from '../expressions/time-values.ts'
 import { headersOf, type RecordHeader, type RecordHeaders } from '../model/headers.ts'
+import { WindowedKey } from '../model/windowed.ts'
+import type { AnySerde } from '../serdes/serde.ts'
+import { windowedFormOf } from '../serdes/windowed.ts'
 import { declareReads } from '../topology/reads.ts'
 
 /** Variables of an aggregation: the record's and `state`. */
@@ -16,6 +19,22 @@ export const PARTITION_VARIABLES: ReadonlySet<VariableName> = new Set(['key', 'v
 /** Variables of a table's key and value for a group. */
 export const ENTRY_VARIABLES: ReadonlySet<VariableName> = new Set(['key', 'value'])
 
+/** The variables, and `window` where keys are those of windows. */
+export function withWindow(variables: ReadonlySet<VariableName>, key: AnySerde | undefined): ReadonlySet<VariableName> {
+  return key === undefined || windowedFormOf(key) === undefined ? variables : new Set([...variables, 'window'])
+}
+
+/** Of a windowed key, expressions see the key inside and the window apart. */
+function enterKey(scope: ExpressionScope, key: unknown): void {
+  if (key instanceof WindowedKey) {
+    scope.key = key.key
+    scope.window = key
+  } else {
+    scope.key = key
+    scope.window = undefined
+  }
+}
+
 /** A step's function on a record. */
 export type RecordFunction = (value: unknown, key: unknown, record: RecordFacts) => unknown
 /** A step's function on a state and a record. */
@@ -27,7 +46,7 @@ export function mapper(expression: Expression): RecordFunction {
   const { evaluate } = expression
   return withReads(expression, (value, key, record) => {
     scope.value = value
-    scope.key = key
+    enterKey(scope, key)
     scope.record = record
     return evaluate(scope)
   })
@@ -56,7 +75,7 @@ export function stateFunction(expression: Expression): StateFunction {
   return withReads(expression, (state, value, key, record) => {
     scope.state = state
     scope.value = value
-    scope.key = key
+    enterKey(scope, key)
     scope.record = record
     return evaluate(scope)
   })
@@ -69,7 +88,7 @@ export function joiner(expression: Expression): (left: unknown, right: unknown, 
   return (left, right, key) => {
     scope.left = left
     scope.right = right
-    scope.key = key
+    enterKey(scope, key)
     return evaluate(scope)
   }
 }
@@ -80,7 +99,7 @@ export function partitioner(expression: Expression): (value: unknown, key: unkno
   const { evaluate } = expression
   return (value, key) => {
     scope.value = value
-    scope.key = key
+    enterKey(scope, key)
     return evaluate(scope) ?? undefined
   }
 }
@@ -97,7 +116,7 @@ export function timestampExtractor(
   const { evaluateRaw } = expression
   return (value, key, record) => {
     scope.value = value
-    scope.key = key
+    enterKey(scope, key)
     scope.record = record
     try {
       return timestampMs(evaluateRaw(scope))
@@ -131,7 +150,7 @@ export function elements(each: RecordFunction, { key, value, keyIsText }: Elemen
     const items = each(recordValue, recordKey, record)
     if (!Array.isArray(items)) throw new TypeError(`flatMap needs a list, got ${typeNameOf(items)}`)
     scope.value = recordValue
-    scope.key = recordKey
+    enterKey(scope, recordKey)
     scope.record = record
     return items.map((item: unknown, index) => {
       scope.item = item
@@ -157,9 +176,13 @@ export function headersFrom(result: unknown): RecordHeaders {
   return headersOf(list)
 }
 
+function reads({ reads: names }: Expression, side: 'key' | 'value'): boolean {
+  return names.has(side) || (side === 'key' && names.has('window'))
+}
+
 /** Says which sides the function reads, so that the other travels undecoded. */
 export function withReads<F extends object>(expression: Expression, step: F): F {
-  return declareReads(step, ...(['key', 'value'] as const).filter(side => expression.reads.has(side)))
+  return declareReads(step, ...(['key', 'value'] as const).filter(side => reads(expression, side)))
 }
 
 function textOrNull(key: unknown): unknown {

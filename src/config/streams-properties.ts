@@ -35,9 +35,9 @@ export const STREAMS_PROPERTIES: readonly PropertyDefinition[] = [
   },
   {
     name: 'statestore.cache.max.bytes',
-    type: integer(0, 0),
+    type: integer(0),
     default: 0,
-    doc: 'Cache that holds back updates until commit. Only 0 (every update is emitted) is supported yet.',
+    doc: 'Cache that holds back updates until commit, one per key; 0 emits every update.',
   },
   {
     name: 'num.standby.replicas',
@@ -53,15 +53,15 @@ export const STREAMS_PROPERTIES: readonly PropertyDefinition[] = [
   },
   {
     name: 'dsl.store.format',
-    type: oneOf('default'),
+    type: oneOf('default', 'headers'),
     default: 'default',
-    doc: 'Format of stores; the one with record headers is not supported yet.',
+    doc: "Format of stores; with `headers` the changelog of sessions carries record headers on removals, as the JVM's does.",
   },
   {
     name: 'topology.optimization',
     type: oneOf('none', 'all'),
     default: 'none',
-    doc: 'Whether a source topic serves as the changelog of its table.',
+    doc: 'Whether a source topic serves as the changelog of its table, and a stream joined with itself gets by with one store.',
   },
   {
     name: 'ensure.explicit.internal.resource.naming',

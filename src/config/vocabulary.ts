@@ -56,8 +56,8 @@ export const SOURCE_KEYS: Vocabulary = {
     schema: { type: 'array', items: TEXT, minItems: 1 },
   },
   as: {
-    doc: 'A `stream` of records, or a `table` that keeps the latest value per key.',
-    schema: { enum: ['stream', 'table'] },
+    doc: 'A `stream` of records, a `table` that keeps the latest value per key, or a `globalTable` that every instance holds in full.',
+    schema: { enum: ['stream', 'table', 'globalTable'] },
     default: 'stream',
   },
   key: { doc: 'Serde of the key. Left out, the key stays bytes and may be null.', schema: ref('serde') },
@@ -79,7 +79,7 @@ export const SOURCE_KEYS: Vocabulary = {
   },
   errors: { doc: 'Error policies of this source alone.', schema: ref('errors') },
   store: { doc: "Name of a table's store, or how it is kept.", schema: ref('store'), default: "the source's name" },
-  versioned: { doc: 'How long earlier versions of a table are kept.', schema: DURATION, later: 'versioned tables' },
+  versioned: { doc: 'How long earlier versions of a table are kept, for joins by time.', schema: DURATION },
 }
 
 /** Keys of a step beside its operator. */
@@ -98,17 +98,43 @@ export const STEP_KEYS: Vocabulary = {
     schema: EXPRESSION,
   },
   store: {
-    doc: 'Name of its store, or `{ name, type, maxBytes, logging }`.',
+    doc: 'Name of its store, or `{ name, type, maxBytes, logging, retention, caching }`.',
     schema: ref('store'),
     default: "the step's name",
   },
-  window: { doc: 'With an aggregation: the windows it is kept in.', schema: { type: 'object' }, later: 'windows' },
+  window: {
+    doc: 'With an aggregation: the windows it is kept in, `{ tumbling }`, `{ hopping, every }`, `{ sliding }` or `{ session }`, each with `grace`, or `{ unlimited: start }`.',
+    schema: {
+      type: 'object',
+      properties: {
+        tumbling: DURATION,
+        hopping: DURATION,
+        every: DURATION,
+        sliding: DURATION,
+        session: DURATION,
+        unlimited: { type: 'integer', minimum: 0 },
+        grace: DURATION,
+      },
+      oneOf: [
+        { required: ['tumbling', 'grace'] },
+        { required: ['hopping', 'every', 'grace'] },
+        { required: ['sliding', 'grace'] },
+        { required: ['session', 'grace'] },
+        { required: ['unlimited'] },
+      ],
+      additionalProperties: false,
+    },
+  },
   emit: {
     doc: 'With windows: `updates`, or one `final` result.',
     schema: { enum: ['updates', 'final'] },
-    later: 'windows',
+    default: 'updates',
   },
-  late: { doc: 'With windows: where records go that come too late.', schema: { type: 'object' }, later: 'windows' },
+  late: {
+    doc: 'With windows: `{ topic }` where records go that come too late.',
+    schema: { type: 'object', properties: { topic: TEXT }, required: ['topic'], additionalProperties: false },
+    default: 'dropped and counted',
+  },
 }
 
 /** The operators of a step; each step has one. */
@@ -149,7 +175,7 @@ export const OPERATORS: Vocabulary = {
   max: { doc: 'Greatest value of the expression per key.', schema: EXPRESSION },
   reduce: { doc: 'Combines `state` and `value` per key; the first value starts.', schema: EXPRESSION },
   aggregate: {
-    doc: 'Builds a `state` per key: `init` (constants), `update` and, on a table, `subtract` (expressions).',
+    doc: 'Builds a `state` per key: `init` (constants), `update`, on a table `subtract`, in sessions `merge` (expressions). With several `from`, `update: { a: …, b: … }` says how each adds to one state.',
     schema: {
       type: 'object',
       properties: { init: {}, update: EXPRESSION, subtract: EXPRESSION, merge: EXPRESSION },
@@ -158,14 +184,24 @@ export const OPERATORS: Vocabulary = {
     },
   },
   join: {
-    doc: "Each record with a table's present value: `with`, `type` (inner, left), `value` (of `left` and `right`).",
+    doc: 'Joins `with` another source or step: `type` (inner, left, outer), `value` (of `left` and `right`). Two streams: `within` and `grace`. A versioned table: `grace` to wait for it. A global table, or a table by a foreign key: `on`.',
     schema: {
       type: 'object',
       properties: {
         with: TEXT,
         type: { enum: ['inner', 'left', 'outer'] },
         value: EXPRESSION,
-        within: DURATION,
+        within: {
+          oneOf: [
+            DURATION,
+            {
+              type: 'object',
+              properties: { before: DURATION, after: DURATION },
+              required: ['before', 'after'],
+              additionalProperties: false,
+            },
+          ],
+        },
         grace: DURATION,
         on: EXPRESSION,
       },
@@ -189,8 +225,29 @@ export const OPERATORS: Vocabulary = {
   },
   process: { doc: 'A processor of your own, `./file.js#name`.', schema: ref('moduleText') },
   processValues: { doc: 'A processor of your own that keeps the key.', schema: ref('moduleText') },
-  suppress: { doc: 'Holds updates back.', schema: { type: 'object' }, later: 'suppress' },
-  dedupe: { doc: 'Drops records whose id was seen before.', schema: { type: 'object' }, later: 'dedupe' },
+  suppress: {
+    doc: 'Holds back updates of a table: `until` its window closes (`windowCloses`) or for a time; a full buffer (`maxRecords`, `maxBytes`) emits or stops (`whenFull`).',
+    schema: {
+      type: 'object',
+      properties: {
+        until: { oneOf: [{ const: 'windowCloses' }, DURATION] },
+        maxRecords: COUNT,
+        maxBytes: COUNT,
+        whenFull: { enum: ['emit', 'stop'] },
+      },
+      required: ['until'],
+      additionalProperties: false,
+    },
+  },
+  dedupe: {
+    doc: 'Drops a record whose `id` was seen for the same key `within` a time; the first one passes.',
+    schema: {
+      type: 'object',
+      properties: { id: EXPRESSION, within: DURATION },
+      required: ['id', 'within'],
+      additionalProperties: false,
+    },
+  },
 }
 
 /** Keys of a sink. */
@@ -236,11 +293,11 @@ export const STORE_KEYS: Vocabulary = {
     },
     default: 'true',
   },
-  retention: { doc: 'How long windows are kept.', schema: DURATION, later: 'windows' },
+  retention: { doc: 'How long windows are kept after their start.', schema: DURATION, default: 'size + grace' },
   caching: {
     doc: 'Whether a cache holds back updates until the commit.',
     schema: { type: 'boolean' },
-    later: 'caches',
+    default: 'true when `statestore.cache.max.bytes` > 0',
   },
 }
 

@@ -6,6 +6,7 @@ import type { Admin } from '../kafka/admin/admin.ts'
 import type { Fetcher } from '../kafka/fetcher/fetcher.ts'
 import type { ActiveTask, TaskInput } from './active-task.ts'
 import type { ChangelogRestorer } from './changelog-restorer.ts'
+import type { GlobalTables } from './global-tables.ts'
 import type { TaskRegistry } from './task-registry.ts'
 
 /** What answering a failed input takes, all of one stream thread. */
@@ -15,6 +16,7 @@ export interface InputFailuresOptions {
   readonly logger: Logger
   readonly registry: TaskRegistry
   readonly restorer: Pick<ChangelogRestorer, 'reads' | 'restart'>
+  readonly globals: Pick<GlobalTables, 'reads' | 'restart'>
   readonly commit: () => Promise<void>
 }
 
@@ -38,6 +40,7 @@ export class InputFailures {
   async #answer(topicPartition: TopicPartition, error: MillraceError): Promise<void> {
     if (error.code !== 'OFFSET_OUT_OF_RANGE') throw error
     if (this.#options.restorer.reads(topicPartition)) return await this.#options.restorer.restart(topicPartition)
+    if (this.#options.globals.reads(topicPartition)) return await this.#options.globals.restart(topicPartition)
     const owned = this.#options.registry.inputOf(topicPartition)
     // Taken away meanwhile: no longer ours to answer.
     if (owned === undefined) return

@@ -14,16 +14,17 @@ export function settlePartitionCounts(
 ): ReadonlyMap<string, number> {
   const counts = new Map(external)
   const repartitions = plan.subtopologies.flatMap(subtopology => subtopology.repartitionTopics)
+  const groups = plan.subtopologies.flatMap(({ copartitionGroups }) => copartitionGroups)
   // Repartition topics may feed each other: each round settles at least one, so the number of topics bounds the rounds.
   for (let round = 0; round <= repartitions.length; round += 1) {
     for (const repartition of repartitions) {
       const count = fixedCount(repartition) ?? countFromUpstream(repartition, counts)
       if (count !== undefined && !counts.has(repartition.topic)) counts.set(repartition.topic, count)
     }
+    // The topics of a foreign-key join feed each other in a circle: what they are joined with settles them.
+    for (const group of groups) adopt(group, { counts, repartitions })
   }
-  for (const { copartitionGroups } of plan.subtopologies) {
-    for (const group of copartitionGroups) copartition(group, { counts, repartitions })
-  }
+  for (const group of groups) copartition(group, { counts, repartitions })
   return counts
 }
 
@@ -40,6 +41,16 @@ function countFromUpstream(repartition: RepartitionTopicPlan, counts: ReadonlyMa
 interface Settling {
   readonly counts: Map<string, number>
   readonly repartitions: readonly RepartitionTopicPlan[]
+}
+
+/** Gives the topics of a group that are not settled the count of one that cannot change. */
+function adopt(group: readonly string[], { counts, repartitions }: Settling): void {
+  const free = repartitions.filter(repartition => fixedCount(repartition) === undefined)
+  const isFree = (topic: string): boolean => free.some(repartition => repartition.topic === topic)
+  const fixed = group.find(topic => !isFree(topic) && counts.has(topic))
+  const count = fixed === undefined ? undefined : counts.get(fixed)
+  if (count === undefined) return
+  for (const topic of group) if (!counts.has(topic)) counts.set(topic, count)
 }
 
 function copartition(group: readonly string[], { counts, repartitions }: Settling): void {

@@ -1,8 +1,10 @@
+import type { Clock } from '../model/clock.ts'
 import { MillraceError } from '../model/errors.ts'
 import type { RecordHeaders } from '../model/headers.ts'
 import { partitionForKey } from '../model/murmur2.ts'
 import type { Producer } from '../kafka/producer/producer.ts'
 import type { PreparedTopics } from './topic-preparation.ts'
+import { STAMPED_WHEN_SENT } from '../stores/changelog.ts'
 import { UnresolvedTopic, type RecordCollector } from './record-collector.ts'
 
 /** Bytes after which records without a key move on to the next partition, so that batches fill up. Kafka: the built-in sticky partitioner's `batch.size`. */
@@ -17,10 +19,12 @@ interface WrittenTopic {
 /** Sends what tasks write to the producer: chooses the partition as Java's default does. Kafka Streams: `RecordCollectorImpl`. */
 export class ProducerCollector implements RecordCollector {
   readonly #producer: Producer
+  readonly #clock: Clock
   readonly #topics = new Map<string, WrittenTopic>()
 
-  constructor(producer: Producer, topics: PreparedTopics) {
+  constructor(producer: Producer, topics: PreparedTopics, clock: Clock) {
     this.#producer = producer
+    this.#clock = clock
     for (const [topic, maxMessageBytes] of topics.maxMessageBytes) {
       this.register(topic, topics.partitions.get(topic) ?? 0, maxMessageBytes)
     }
@@ -59,7 +63,8 @@ export class ProducerCollector implements RecordCollector {
         what: `Partition ${String(target)} was chosen for a topic with ${String(written.partitions)} partitions.`,
       })
     }
-    this.#producer.append(topic, target, key, value, timestamp, headers)
+    const stamp = timestamp === STAMPED_WHEN_SENT ? this.#clock.nowMs() : timestamp
+    this.#producer.append(topic, target, key, value, stamp, headers)
   }
 
   beginRecord(): void {

@@ -5,6 +5,7 @@ export interface RecordCollector {
   /**
    * Appends one record; key and value are copied before it returns.
    *
+   * @param timestamp - in ms; `STAMPED_WHEN_SENT` for the present time
    * @param partition - `undefined` for Java's default: murmur2 of the key's bytes, or any partition for a null key
    * @throws MillraceError `RECORD_TOO_LARGE`, `PARTITION_OUT_OF_RANGE`
    * @throws UnresolvedTopic

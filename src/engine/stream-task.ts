@@ -1,37 +1,20 @@
 import { MillraceError, reasonOf } from '../model/errors.ts'
-import type { Logger } from '../model/logger.ts'
-import type { DropReason, ErrorPolicies, RecordFailure, RecordReaction } from '../model/record-failure.ts'
+import type { ErrorPolicies, RecordFailure } from '../model/record-failure.ts'
 import type { RecordSource } from '../model/record-source.ts'
 import { CurrentRecord } from '../operators/current-record.ts'
 import type { ProcessorHost } from '../operators/processor-context.ts'
 import type { StateStore } from '../stores/state-store.ts'
+import type { SuppressState } from '../stores/suppress-state.ts'
+import type { WriteCache } from '../stores/write-cache.ts'
 import { compileChain } from '../topology/compile.ts'
 import type { SubtopologyPlan } from '../topology/plan.ts'
-import type { StreamsProperties } from '../topology/properties.ts'
 import { PartitionQueue } from './partition-queue.ts'
 import { Punctuations } from './punctuations.ts'
 import { UnresolvedTopic, type RecordCollector } from './record-collector.ts'
 import { phaseOf, reactionTo, sendDeadLetter, stopError } from './record-failures.ts'
-import { TaskStores, type SharedGlobals } from './task-stores.ts'
+import type { TaskOptions, TaskPorts } from './task-ports.ts'
+import { TaskStores } from './task-stores.ts'
 import { TaskVariables } from './task-variables.ts'
-
-/** What a task needs of its surroundings. */
-export interface TaskPorts {
-  readonly collector: RecordCollector
-  readonly logger: Logger
-  dropped(reason: DropReason, count?: number): void
-  wallClockMs(): number
-  requestCommit(): void
-  /** Told of each failed record and what became of it. */
-  failed?(failure: RecordFailure, reaction: RecordReaction): void
-}
-
-/** What a task is configured by. */
-export interface TaskOptions {
-  readonly policies: ErrorPolicies
-  readonly properties: Partial<StreamsProperties>
-  readonly sharedGlobals?: SharedGlobals | undefined
-}
 
 /**
  * The synchronous heart of a task: takes records from its queues in the order of time, runs them through the compiled graph,
@@ -52,6 +35,8 @@ export class StreamTask {
   readonly #queueOf: ReadonlyMap<string, PartitionQueue>
   readonly #byStreamTime: Punctuations
   readonly #byWallClock: Punctuations
+  readonly #buffers: readonly SuppressState[]
+  readonly #caches: readonly WriteCache[]
   readonly #closers: (() => void)[] = []
   #streamTimeMs = -1
   #moved = false
@@ -61,8 +46,12 @@ export class StreamTask {
     this.id = `${String(plan.id)}_${String(partition)}`
     this.#ports = ports
     this.#policies = options.policies
-    const stores = new TaskStores(plan, partition, ports.collector, options.sharedGlobals)
+    const stores = new TaskStores(plan, partition, ports.collector, options.sharedGlobals, () =>
+      this.#record.contextNow(),
+    )
     this.stores = stores.own
+    this.#caches = stores.own.flatMap(store => ('cache' in store && store.cache !== undefined ? [store.cache] : []))
+    this.#buffers = stores.own.flatMap(store => (store.kind === 'suppress' ? [store] : []))
     this.#byStreamTime = new Punctuations('streamTime', this.variables)
     this.#byWallClock = new Punctuations('wallClock', this.variables)
     const record = this.#record
@@ -71,10 +60,15 @@ export class StreamTask {
       output: this.#watchedOutput(),
       host: this.#processorHost(plan.applicationId),
       logger: ports.logger,
-      dropped: reason => {
-        ports.dropped(reason)
+      dropped: (reason, count) => {
+        ports.dropped(reason, count)
       },
-      store: name => stores.get(name),
+      store: name => stores.keyValue(name),
+      windowStore: name => stores.window(name),
+      sessionStore: name => stores.session(name),
+      suppressStore: name => stores.suppress(name),
+      versionedStore: name => stores.versioned(name),
+      variable: (name, initial) => this.variables.declare(name, initial, { kept: true }),
       storeView: definition => stores.view(definition, () => record.view.timestamp),
     })
     this.#queues = plan.sources.flatMap(({ topics, node }, at) => {
@@ -158,8 +152,20 @@ export class StreamTask {
     return Number.isFinite(next) ? next : undefined
   }
 
-  /** Writes what operators hold back until a commit; nothing does yet. */
-  flush(): void {}
+  /**
+   * Writes what operators hold back until a commit: results in caches, and the changelogs of caches and buffers.
+   *
+   * @throws MillraceError when a record cannot be written; what was held back is then still there
+   */
+  flush(): void {
+    const { collector } = this.#ports
+    if (this.#buffers.length === 0 && this.#caches.length === 0) return
+    collector.beginRecord()
+    // What one cache tells may be held back by another.
+    while (this.#caches.some(cache => !cache.isEmpty)) for (const cache of this.#caches) cache.flush()
+    for (const buffer of this.#buffers) buffer.flush()
+    this.#endRecord()
+  }
 
   /** Makes everything since the last commit final: the broker has acknowledged it. */
   commitState(): void {
@@ -237,6 +243,7 @@ export class StreamTask {
         if (queue.timestamp > this.#streamTimeMs) this.#streamTimeMs = queue.timestamp
         record.enter(queue.sourceName, queue.timestamp, record.sourceHeaders)
         queue.forward(queue.key, queue.value, queue.timestamp, record.sourceHeaders)
+        for (const cache of this.#caches) cache.evict()
       } else if (head === 'skip') {
         this.#ports.dropped('negativeTimestamp')
       }

@@ -1,16 +1,13 @@
-import type { Clock, Random } from '../model/clock.ts'
 import { asMillraceError, type MillraceError } from '../model/errors.ts'
-import type { Logger } from '../model/logger.ts'
-import type { EngineConfig } from '../config/engine-config.ts'
-import type { ApplicationPlan } from '../topology/plan.ts'
 import type { ActiveTask } from './active-task.ts'
 import { assignRound, planFingerprint, type PartitionCounts } from './assignment.ts'
 import { AssignmentClaims } from './assignment-claims.ts'
-import { ChangelogRestorer, type StoreRestoreProgress } from './changelog-restorer.ts'
+import { ChangelogRestorer } from './changelog-restorer.ts'
 import type { CommitParts } from './commit-cycle.ts'
 import { CommitSchedule } from './commit-schedule.ts'
 import { commitStrategyOf } from './commit-strategies.ts'
 import { FailureRecovery } from './failure-recovery.ts'
+import { GlobalTables } from './global-tables.ts'
 import { InputFailures } from './input-failures.ts'
 import { InputRewinder } from './input-rewinder.ts'
 import { ProducerCollector } from './producer-collector.ts'
@@ -23,33 +20,13 @@ import { TaskRegistry, type TaskPlace } from './task-registry.ts'
 import { TaskStarter } from './task-starter.ts'
 import { ThreadCommits } from './thread-commits.ts'
 import { ThreadMetrics } from './thread-metrics.ts'
-import { buildClients, type ThreadClients, type ThreadIdentity } from './thread-parts.ts'
+import type { StreamThreadOptions } from './thread-options.ts'
+import { buildClients, type ThreadClients } from './thread-parts.ts'
 import { drain, release, type ShutdownParts, type StopOptions } from './thread-shutdown.ts'
 import { nextThreadState, type ThreadEvent, type ThreadState } from './thread-state.ts'
-import type { PreparedTopics } from './topic-preparation.ts'
 import { assertWritable, resolveTopic } from './topic-resolution.ts'
 import { abandonTransaction } from './transaction-abandonment.ts'
 import { Wakeup } from './wakeup.ts'
-
-/** What a thread tells its supervisor. */
-export interface ThreadListeners {
-  readonly onState: (state: ThreadState, previous: ThreadState) => void
-  readonly onCommit: (records: number) => void
-  readonly onRestore: (progress: StoreRestoreProgress) => void
-}
-
-/** What a thread is started with. */
-export interface StreamThreadOptions {
-  readonly name: string
-  readonly config: EngineConfig
-  readonly plan: ApplicationPlan
-  readonly topics: PreparedTopics
-  readonly identity: ThreadIdentity
-  readonly clock: Clock
-  readonly random: Random
-  readonly logger: Logger
-  readonly listeners: ThreadListeners
-}
 
 /** Bytes of one transaction at which it is committed early: they bound undo logs and what an abort repeats. */
 const TRANSACTION_BYTES_MAX = 67_108_864
@@ -72,6 +49,7 @@ export class StreamThread {
   readonly #registry: TaskRegistry
   readonly #schedule: CommitSchedule
   readonly #restorer: ChangelogRestorer
+  readonly #globals: GlobalTables
   readonly #starter: TaskStarter
   readonly #executor: TaskExecutor
   readonly #commits: ThreadCommits
@@ -95,8 +73,8 @@ export class StreamThread {
       onUndelivered: records => this.metrics.dropped('undelivered', records),
       assign: async round => assignRound(plan, await this.#partitionCounts(), round),
     })
-    const { producer, fetcher, offsets, admin } = this.clients
-    this.#collector = new ProducerCollector(producer, topics)
+    const { producer, fetcher, admin } = this.clients
+    this.#collector = new ProducerCollector(producer, topics, clock)
     this.#registry = new TaskRegistry(plan, place => this.#createTask(place))
     this.#schedule = new CommitSchedule(
       {
@@ -108,16 +86,8 @@ export class StreamThread {
     )
     const { onRestore: onProgress } = listeners
     this.#restorer = new ChangelogRestorer({ admin, fetcher, clock, logger, onProgress })
-    const stableOffsetsTimeoutMs = config.transactionTimeoutMs + REAPER_MS
-    this.#starter = new TaskStarter({
-      offsets,
-      admin,
-      restorer: this.#restorer,
-      clock,
-      logger,
-      stableOffsetsTimeoutMs,
-      onWake,
-    })
+    this.#globals = this.#newGlobals()
+    this.#starter = this.#newStarter()
     const strategy = commitStrategyOf(config.guarantee, this.#commitParts(), new InputRewinder(fetcher))
     this.#executor = new TaskExecutor({ fetcher, clock, strategy })
     this.#commits = new ThreadCommits({
@@ -141,6 +111,7 @@ export class StreamThread {
       logger,
       registry: this.#registry,
       restorer: this.#restorer,
+      globals: this.#globals,
       commit,
     })
     this.#recovery = new FailureRecovery({
@@ -229,9 +200,11 @@ export class StreamThread {
     if (lost !== undefined) throw lost
     const startFailure = this.#starter.takeFailure()
     if (startFailure !== undefined) throw startFailure
+    await this.#globals.begin()
     await this.#inputFailures.handle()
     if (producer.failure !== undefined) throw producer.failure
-    const restored = this.#restorer.advance()
+    const readGlobals = this.#globals.advance()
+    const restored = this.#restorer.advance() || readGlobals
     this.#finishRestores()
 
     const processed = this.#paused ? 0 : await this.#processChunk()
@@ -278,7 +251,7 @@ export class StreamThread {
     return new StreamTask(
       subtopology,
       partition,
-      { policies: config.errors, properties: config.streamsProperties },
+      { policies: config.errors, properties: config.streamsProperties, sharedGlobals: this.#globals.stores },
       {
         collector: this.#collector,
         logger,
@@ -303,6 +276,8 @@ export class StreamThread {
 
   /** Tasks whose stores are complete begin to read their inputs. */
   #finishRestores(): void {
+    // A task that ran before the global tables are complete would miss partners that are there.
+    if (!this.#globals.isComplete) return
     for (const task of this.#registry.inState('restoring')) {
       if (!this.#starter.isPlaced(task) || !this.#restorer.isRestored(task)) continue
       task.on('restored')
@@ -321,6 +296,29 @@ export class StreamThread {
     const untilCommit = this.#commits.hasUncommittedWork ? this.#schedule.nextMs() - nowMs : IDLE_MS_MAX
     const untilPunctuation = this.#registry.nextPunctuationMs() - this.#options.clock.wallClockMs()
     return Math.max(0, Math.min(IDLE_MS_MAX, untilCommit, untilPunctuation))
+  }
+
+  #newStarter(): TaskStarter {
+    const { config, clock, logger } = this.#options
+    return new TaskStarter({
+      ...this.clients,
+      restorer: this.#restorer,
+      clock,
+      logger,
+      stableOffsetsTimeoutMs: config.transactionTimeoutMs + REAPER_MS,
+      onWake: this.#wakeup.signal,
+    })
+  }
+
+  #newGlobals(): GlobalTables {
+    const { config, plan, logger } = this.#options
+    return new GlobalTables({
+      ...this.clients,
+      tables: plan.globalTables,
+      logger,
+      policies: config.errors,
+      dropped: reason => this.metrics.dropped(reason),
+    })
   }
 
   #newRebalancer(): Rebalancer {

@@ -57,9 +57,10 @@ export interface TopicPreparationOptions {
  */
 export async function planTopics(options: TopicPreparationOptions): Promise<readonly TopicPlan[]> {
   const { plan } = options
-  const inputs = unique(
-    plan.subtopologies.flatMap(s => s.sources.filter(source => !source.internal).flatMap(source => source.topics)),
-  )
+  const inputs = unique([
+    ...plan.subtopologies.flatMap(s => s.sources.filter(source => !source.internal).flatMap(source => source.topics)),
+    ...plan.globalTables.map(table => table.topic),
+  ])
   const outputs = unique(plan.subtopologies.flatMap(s => s.sinkTopics)).filter(topic => !inputs.includes(topic))
   const deadLetters = unique(options.deadLetterTopics).filter(
     topic => !inputs.includes(topic) && !outputs.includes(topic),
@@ -91,7 +92,8 @@ export async function planTopics(options: TopicPreparationOptions): Promise<read
   }
   const countOf = (topic: string): number => found.get(topic)?.partitions.length ?? 0
   const counts = settlePartitionCounts(plan, new Map(inputs.map(topic => [topic, countOf(topic)])))
-  const widest = Math.max(1, ...inputs.map(countOf))
+  const globals = new Set(plan.globalTables.map(table => table.topic))
+  const widest = Math.max(1, ...inputs.filter(topic => !globals.has(topic)).map(countOf))
   const planned = (
     topic: string,
     kind: TopicPlan['kind'],

@@ -54,5 +54,6 @@ export type DropReason =
   | 'duplicate'
   | 'windowNeverEmitted'
   | 'outOfOrderVersion'
+  | 'staleResponse'
   | 'partitionerNone'
   | 'undelivered'

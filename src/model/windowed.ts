@@ -13,3 +13,16 @@ export interface Windowed<out K> {
   /** End of the window in ms; exclusive, but inclusive for sessions. */
   readonly end: TimestampMs
 }
+
+/** A windowed key as the engine makes it; recognised by its class, whatever the inner key is. */
+export class WindowedKey<out K> implements Windowed<K> {
+  readonly key: K
+  readonly start: TimestampMs
+  readonly end: TimestampMs
+
+  constructor(key: K, start: TimestampMs, end: TimestampMs) {
+    this.key = key
+    this.start = start
+    this.end = end
+  }
+}

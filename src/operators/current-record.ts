@@ -1,5 +1,6 @@
 import { NO_HEADERS, type RecordHeaders } from '../model/headers.ts'
 import type { RecordContext, RecordMetadata } from '../model/record.ts'
+import type { UpdateContext } from '../stores/suppress-state.ts'
 
 /** What user code sees of the record; one object per task, overwritten before each call. */
 class RecordView implements RecordContext {
@@ -27,6 +28,8 @@ export class CurrentRecord {
   sourceHeaders: RecordHeaders = NO_HEADERS
   /** Event time of the source record. */
   sourceTimestamp = -1
+  /** Whether the version a table is telling of is the latest of its key; older ones may come late. */
+  isLatest = true
   /** Name of the operator that runs, for the report of a failure. */
   node = ''
 
@@ -48,6 +51,7 @@ export class CurrentRecord {
     this.rawKey = rawKey
     this.rawValue = rawValue
     this.sourceHeaders = headers
+    this.isLatest = true
   }
 
   /** Starts a punctuation: there is no record. */
@@ -67,5 +71,29 @@ export class CurrentRecord {
     this.node = node
     this.view.timestamp = timestamp
     this.view.headers = headers
+  }
+
+  /** Where what is being written comes from, to be acted for later. */
+  contextNow(): UpdateContext {
+    const { timestamp, headers, hasOrigin, origin } = this.view
+    return hasOrigin ? { timestamp, headers, ...origin } : { timestamp, headers, topic: '', partition: -1, offset: -1 }
+  }
+
+  /** Runs work for a record that was held back: downstream sees that record, not the one that let it go. */
+  actingFor(context: UpdateContext, node: string, work: () => void): void {
+    const { view } = this
+    const { topic, partition, offset } = view.origin
+    const { hasOrigin, timestamp, headers } = view
+    view.origin.topic = context.topic
+    view.origin.partition = context.partition
+    view.origin.offset = context.offset
+    view.hasOrigin = context.topic !== ''
+    this.enter(node, context.timestamp, context.headers)
+    work()
+    view.origin.topic = topic
+    view.origin.partition = partition
+    view.origin.offset = offset
+    view.hasOrigin = hasOrigin
+    this.enter(node, timestamp, headers)
   }
 }

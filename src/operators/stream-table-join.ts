@@ -3,7 +3,7 @@ import type { Forward } from './forward.ts'
 import type { KeyBytes } from './side-bytes.ts'
 import type { Site } from './stateless.ts'
 import { made, type Step } from './step.ts'
-import type { TableGetter } from './table.ts'
+import type { TableGetter } from './table-getter.ts'
 
 /** Joins a left and a right value. */
 export type JoinStep = (left: unknown, right: unknown, key: unknown) => unknown
@@ -18,7 +18,7 @@ export interface StreamTableJoinParts extends Site {
   readonly isLeft: boolean
 }
 
-/** Each record with the table's present value. A left join passes null keys on without a partner. Kafka Streams: `KStreamKTableJoinProcessor`. */
+/** Each record with the table's present value, or the one that held at its time. A left join passes null keys on without a partner. Kafka Streams: `KStreamKTableJoinProcessor`. */
 export function streamTableJoin(parts: StreamTableJoinParts, next: Forward): Forward {
   const { name, record, getter, keyBytes, dropped, joiner, isLeft } = parts
   return (key, value, timestamp, headers) => {
@@ -27,7 +27,7 @@ export function streamTableJoin(parts: StreamTableJoinParts, next: Forward): For
       return
     }
     record.enter(name, timestamp, headers)
-    const right = key === null ? null : getter(keyBytes(key, headers), key)
+    const right = key === null ? null : getter.getAsOf(keyBytes(key, headers), key, timestamp)
     if (right === null && !isLeft) return
     next(key, made(joiner(value, right, key)), timestamp, headers)
   }
@@ -43,7 +43,7 @@ export function streamGlobalTableJoin(parts: StreamTableJoinParts, selector: Ste
       dropped(mapped === null ? 'nullKey' : 'nullValue')
       return
     }
-    const right = mapped === null ? null : getter(keyBytes(mapped, headers), mapped)
+    const right = mapped === null ? null : getter.get(keyBytes(mapped, headers), mapped)
     if (right === null && !isLeft) return
     next(key, made(joiner(value, right, key)), timestamp, headers)
   }

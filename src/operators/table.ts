@@ -1,12 +1,10 @@
 import type { DropReason } from '../model/record-failure.ts'
 import type { KeyValueState } from '../stores/key-value-state.ts'
+import type { VersionedState } from '../stores/versioned-state.ts'
 import type { Forward } from './forward.ts'
 import type { KeyBytes } from './side-bytes.ts'
 import type { Site } from './stateless.ts'
 import { holds, made, type Step } from './step.ts'
-
-/** The present value of a table under a key; `null` when there is none. Kafka Streams: `KTableValueGetter`. */
-export type TableGetter = (keyBytes: Uint8Array, key: unknown) => unknown
 
 /** A table's own store. */
 export interface TableStore {
@@ -20,6 +18,8 @@ export interface TableParts extends Site {
   readonly kept: TableStore | undefined
   /** Whether somebody downstream needs the value before. */
   readonly sendsOld: boolean
+  /** The result is that of a table with versions: what a step makes of an earlier version is told, too. */
+  readonly isVersioned?: boolean
 }
 
 /** The head of a table: null keys are dropped, null values delete. Kafka Streams: `KTableSource`. */
@@ -45,9 +45,50 @@ export function tableSource(
   }
 }
 
+/** What the head of a table with versions works with. */
+export interface VersionedSourceParts extends Site {
+  readonly store: VersionedState
+  readonly keyBytes: KeyBytes
+  readonly sendsOld: boolean
+  readonly dropped: (reason: DropReason) => void
+}
+
+/**
+ * The head of a table that keeps versions: one that is too old goes nowhere, and whether one is the latest is noted for
+ * those who must not take an older one for news. Kafka Streams: `KTableSource` over a versioned store.
+ */
+export function versionedTableSource(parts: VersionedSourceParts, next: Forward): Forward {
+  const { name, record, store, keyBytes, sendsOld, dropped } = parts
+  return (key, value, timestamp, headers) => {
+    if (key === null) {
+      dropped('nullKey')
+      return
+    }
+    record.enter(name, timestamp, headers)
+    const bytes = keyBytes(key, headers)
+    const old = sendsOld ? (store.get(bytes) ?? null) : null
+    const end = store.put(bytes, value, timestamp)
+    if (end === 'rejected') {
+      dropped('outOfOrderVersion')
+      return
+    }
+    record.isLatest = end === 'latest'
+    next(key, value, timestamp, headers, old)
+    record.isLatest = true
+  }
+}
+
+/** Lets only the latest versions of a table through. Kafka Streams: `useVersionedSemantics` of the operators behind one (KIP-914). */
+export function latestOnly({ record }: Site, dropped: (reason: DropReason) => void, next: Forward): Forward {
+  return (key, value, timestamp, headers, old) => {
+    if (record.isLatest) next(key, value, timestamp, headers, old)
+    else dropped('outOfOrderVersion')
+  }
+}
+
 /** Keeps the entries for which the condition is `keep`; others become deletions. Kafka Streams: `KTableFilter`. */
 export function tableFilter(parts: TableParts, predicate: Step, keep: boolean, next: Forward): Forward {
-  const { name, record, kept, sendsOld } = parts
+  const { name, record, kept, sendsOld, isVersioned = false } = parts
   const kind = (key: unknown, value: unknown): unknown =>
     value !== null && holds(predicate(value, key, record.view)) === keep ? value : null
   return (key, value, timestamp, headers, old) => {
@@ -60,7 +101,7 @@ export function tableFilter(parts: TableParts, predicate: Step, keep: boolean, n
         ? kind(key, old ?? null)
         : (kept.store.get(bytes) ?? null)
     // Neither was there nor is: nothing to tell. Without old values one cannot know, and the deletion goes on.
-    if (sendsOld && before === null && after === null) return
+    if (sendsOld && !isVersioned && before === null && after === null) return
     if (kept !== undefined && bytes !== undefined) kept.store.put(bytes, after, timestamp)
     next(key, after, timestamp, headers, before)
   }
@@ -85,30 +126,27 @@ export function tableMapValues(parts: TableParts, mapper: Step, next: Forward): 
   }
 }
 
+/** New value by a function made once per task; it sees deletions. Kafka Streams: `KTableTransformValues`. */
+export function tableTransformValues(parts: TableParts, transformer: Step, next: Forward): Forward {
+  const { name, record, kept, sendsOld } = parts
+  return (key, value, timestamp, headers, old) => {
+    record.enter(name, timestamp, headers)
+    const after = made(transformer(value, key, record.view))
+    if (kept === undefined) {
+      const before = sendsOld ? made(transformer(old ?? null, key, record.view)) : null
+      next(key, after, timestamp, headers, before)
+      return
+    }
+    const bytes = kept.keyBytes(key, headers)
+    const before = sendsOld ? (kept.store.get(bytes) ?? null) : null
+    kept.store.put(bytes, after, timestamp)
+    next(key, after, timestamp, headers, before)
+  }
+}
+
 /** The updates of a table as a stream. Kafka Streams: `KStreamMapValues` under `toStream`. */
 export function tableToStream(next: Forward): Forward {
   return (key, value, timestamp, headers) => {
     next(key, value, timestamp, headers)
-  }
-}
-
-/** Reads a table from its store. */
-export function storeGetter(store: KeyValueState): TableGetter {
-  return keyBytes => store.get(keyBytes) ?? null
-}
-
-/** Reads a filtered table that is not kept. */
-export function filterGetter({ record }: Site, parent: TableGetter, predicate: Step, keep: boolean): TableGetter {
-  return (keyBytes, key) => {
-    const value = parent(keyBytes, key)
-    return value !== null && holds(predicate(value, key, record.view)) === keep ? value : null
-  }
-}
-
-/** Reads a mapped table that is not kept. */
-export function mapValuesGetter({ record }: Site, parent: TableGetter, mapper: Step): TableGetter {
-  return (keyBytes, key) => {
-    const value = parent(keyBytes, key)
-    return value === null ? null : made(mapper(value, key, record.view))
   }
 }

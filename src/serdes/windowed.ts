@@ -1,28 +1,47 @@
 import { parseDurationMs, type Duration } from '../model/duration.ts'
-import type { Windowed } from '../model/windowed.ts'
+import { WindowedKey, type Windowed } from '../model/windowed.ts'
 import { INT64_BYTES, readSafeInt64, writeSafeInt64 } from './int64.ts'
-import type { Serde, SerdeContext } from './serde.ts'
+import type { AnySerde, Serde, SerdeContext } from './serde.ts'
+
+/** What a serde of windowed keys is made of. */
+export interface WindowedForm {
+  /** Serde of the key inside. */
+  readonly inner: AnySerde
+  /** The serde of the same windows over other keys. */
+  readonly withInner: (inner: AnySerde) => AnySerde
+}
+
+const FORMS = new WeakMap<object, WindowedForm>()
+
+/** What a serde of windowed keys is made of; `undefined` for any other serde. */
+export function windowedFormOf(serde: AnySerde): WindowedForm | undefined {
+  return FORMS.get(serde)
+}
 
 /** Reads and writes keys of tumbling, hopping and sliding windows: `key | start` (8 bytes). Kafka Streams: `WindowedSerdes.timeWindowedSerdeFrom`. */
 export function timeWindowed<K>(key: Serde<K>, size: Duration): Serde<Windowed<K>> {
   const sizeMs = parseDurationMs(size)
   if (sizeMs === undefined)
     throw new TypeError(`a window size is a duration such as '1m' or 60000, got ${String(size)}`)
-  return {
+  const serde: Serde<Windowed<K>> = {
     name: `windowed(${key.name})`,
     serialize(value, context) {
       return keyThenTimes(key.serialize(value.key, context), value.start)
     },
     deserialize(bytes, context) {
       const start = timeAt(bytes, bytes.length - INT64_BYTES)
-      return { key: innerKey(key, bytes, INT64_BYTES, context), start, end: start + sizeMs }
+      // A window that never closes ends with the last integer a number holds.
+      const end = Math.min(start + sizeMs, Number.MAX_SAFE_INTEGER)
+      return new WindowedKey(innerKey(key, bytes, INT64_BYTES, context), start, end)
     },
   }
+  FORMS.set(serde, { inner: key, withInner: inner => timeWindowed(asSerde(inner), sizeMs) })
+  return serde
 }
 
 /** Reads and writes keys of sessions: `key | end | start` (8 bytes each). Kafka Streams: `WindowedSerdes.sessionWindowedSerdeFrom`. */
 export function sessionWindowed<K>(key: Serde<K>): Serde<Windowed<K>> {
-  return {
+  const serde: Serde<Windowed<K>> = {
     name: `sessionWindowed(${key.name})`,
     serialize(value, context) {
       return keyThenTimes(key.serialize(value.key, context), value.end, value.start)
@@ -30,9 +49,11 @@ export function sessionWindowed<K>(key: Serde<K>): Serde<Windowed<K>> {
     deserialize(bytes, context) {
       const end = timeAt(bytes, bytes.length - 2 * INT64_BYTES)
       const start = timeAt(bytes, bytes.length - INT64_BYTES)
-      return { key: innerKey(key, bytes, 2 * INT64_BYTES, context), start, end }
+      return new WindowedKey(innerKey(key, bytes, 2 * INT64_BYTES, context), start, end)
     },
   }
+  FORMS.set(serde, { inner: key, withInner: inner => sessionWindowed(asSerde(inner)) })
+  return serde
 }
 
 function keyThenTimes(keyBytes: Uint8Array, ...times: readonly number[]): Buffer {
@@ -56,4 +77,9 @@ function timeAt(bytes: Buffer, at: number): number {
   const time = readSafeInt64(bytes, at)
   if (time === undefined) throw new RangeError('a window bound is beyond ±(2^53 - 1) ms')
   return time
+}
+
+function asSerde(serde: AnySerde): Serde<unknown>
+function asSerde(serde: unknown): unknown {
+  return serde
 }

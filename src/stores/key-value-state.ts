@@ -1,4 +1,5 @@
 import type { StateStore } from './state-store.ts'
+import type { WriteCache } from './write-cache.ts'
 
 /** An entry of a scan: the key's bytes (a view, valid during the turn), the value, and the time of its last update in ms. */
 export type KeyValueEntry = readonly [key: Buffer, value: unknown, timestamp: number]
@@ -21,6 +22,9 @@ export interface KeyRange {
  * `TimestampedKeyValueStore<Bytes, byte[]>`.
  */
 export interface KeyValueState extends StateStore {
+  readonly kind: 'keyValue'
+  /** Holds back changelog records and results until the commit; `undefined` without a cache. */
+  readonly cache: WriteCache | undefined
   /** The value under a key; `undefined` when there is none. `lastTimestamp` then tells its time. */
   get(key: Uint8Array): unknown
   /** Time of the value that `get` gave last, in ms; −1 when it gave none. A field, so that a read allocates nothing. */
@@ -38,11 +42,4 @@ export interface KeyValueState extends StateStore {
   put(key: Uint8Array, value: unknown, timestamp: number): void
   /** Entries in the order of their keys' bytes; goes on rightly when entries are written meanwhile. */
   scan(range: KeyRange): IterableIterator<KeyValueEntry>
-}
-
-/** Where a store's changes go: one record per write, in order. */
-export interface Changelog {
-  readonly topic: string
-  /** Appends one record; key and value are copied before it returns. */
-  append(key: Uint8Array, value: Uint8Array | null, timestamp: number): void
 }

@@ -5,10 +5,12 @@ import { rememberingSerializer } from '../serdes/remembering-serializer.ts'
 import type { AnySerde, SerdeContext } from '../serdes/serde.ts'
 import { ByteArena } from './byte-arena.ts'
 import { KeyTable } from './key-table.ts'
-import type { Changelog, KeyRange, KeyValueEntry, KeyValueState } from './key-value-state.ts'
+import type { Changelog } from './changelog.ts'
+import type { KeyRange, KeyValueEntry, KeyValueState } from './key-value-state.ts'
 import { OrderedEntries } from './ordered-entries.ts'
 import { UndoLog } from './undo-log.ts'
 import { ValueColumn } from './value-column.ts'
+import type { WriteCache } from './write-cache.ts'
 
 /** Options of a store in memory. */
 export interface MemoryStoreOptions {
@@ -20,6 +22,8 @@ export interface MemoryStoreOptions {
   readonly restoredFrom?: string | undefined
   /** Most bytes of keys and values. @default no bound */
   readonly maxBytes?: number | undefined
+  /** Holds back what would go to the changelog. @default none */
+  readonly cache?: WriteCache | undefined
 }
 
 /**
@@ -27,8 +31,10 @@ export interface MemoryStoreOptions {
  * beside key and value, and nothing for the garbage collector to walk.
  */
 export class MemoryKeyValueStore implements KeyValueState {
+  readonly kind = 'keyValue'
   readonly name: string
   readonly changelogTopic: string | undefined
+  readonly cache: WriteCache | undefined
   readonly #changelog: Changelog | undefined
   readonly #maxBytes: number
   readonly #arena = new ByteArena()
@@ -47,6 +53,7 @@ export class MemoryKeyValueStore implements KeyValueState {
   constructor(options: MemoryStoreOptions) {
     this.name = options.name
     this.#changelog = options.changelog
+    this.cache = options.cache
     this.changelogTopic = options.changelog?.topic ?? options.restoredFrom
     this.#maxBytes = options.maxBytes ?? Number.POSITIVE_INFINITY
     this.#serializer = rememberingSerializer(options.value)
@@ -64,7 +71,7 @@ export class MemoryKeyValueStore implements KeyValueState {
   }
 
   get dirty(): boolean {
-    return this.#undo.dirty
+    return this.#undo.dirty || this.cache?.isEmpty === false
   }
 
   get lastTimestamp(): number {
@@ -96,6 +103,7 @@ export class MemoryKeyValueStore implements KeyValueState {
     this.#assertOpen()
     const bytes = value === null ? null : this.#serializer.serialize(value, this.#serdeContext)
     let entry = this.#keys.find(key)
+    const old = this.cache === undefined ? undefined : this.#heldBefore(key, entry)
     if (entry === -1 && bytes !== null) entry = this.#insert(key, bytes.length)
     if (entry !== -1) {
       const grown = (bytes?.length ?? 0) + this.#keyCost(entry, key, bytes) - this.#values.sizeOf(entry)
@@ -108,7 +116,8 @@ export class MemoryKeyValueStore implements KeyValueState {
       this.#bytes += grown
     }
     this.#lastPutBytes = bytes
-    this.#changelog?.append(key, bytes, timestamp)
+    if (this.cache === undefined) this.#changelog?.append(key, bytes, timestamp)
+    else this.cache.write(key, bytes, value, timestamp, old)
   }
 
   *scan({ from, to, prefix, backwards = false }: KeyRange): IterableIterator<KeyValueEntry> {
@@ -146,10 +155,12 @@ export class MemoryKeyValueStore implements KeyValueState {
   }
 
   endRecord(): void {
+    this.cache?.endRecord()
     this.#undo.endRecord()
   }
 
   rollbackRecord(): void {
+    this.cache?.rollbackRecord()
     this.#undo.rollbackRecord(this.#undone, this.#forget)
   }
 
@@ -158,10 +169,12 @@ export class MemoryKeyValueStore implements KeyValueState {
   }
 
   abort(): void {
+    this.cache?.abort()
     this.#undo.abort(this.#undone, this.#forget)
   }
 
   clear(): void {
+    this.cache?.abort()
     this.#undo.clear()
     this.#keys.clear()
     this.#values.clear()
@@ -182,6 +195,12 @@ export class MemoryKeyValueStore implements KeyValueState {
     const keyLength = has === hadBefore ? 0 : this.#keys.keyAt(entry).length
     this.#bytes += this.#values.sizeOf(entry) - sizeBefore + (has ? keyLength : -keyLength)
     this.#entries += Number(has) - Number(hadBefore)
+  }
+
+  /** The value that will be the one before, once the cache tells of the key; asked for at its first write only. */
+  #heldBefore(key: Uint8Array, entry: number): unknown {
+    if (entry === -1 || !this.#values.has(entry) || this.cache?.holds(key) === true) return null
+    return this.#values.get(entry)
   }
 
   #keyCost(entry: number, key: Uint8Array, bytes: Uint8Array | null): number {

@@ -19,6 +19,11 @@ export class OrderedEntries {
     for (let at = 0; at < sorted.length; at += CHUNK_MAX / 2) this.#chunks.push(sorted.slice(at, at + CHUNK_MAX / 2))
   }
 
+  /** The entry with the lowest key, or −1. */
+  get first(): number {
+    return this.#chunks[0]?.[0] ?? -1
+  }
+
   add(entry: number): void {
     this.#version += 1
     const key = this.#keyAt(entry)

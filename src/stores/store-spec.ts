@@ -1,5 +1,13 @@
+import { parseDurationMs, type Duration } from '../model/duration.ts'
+import { MillraceError } from '../model/errors.ts'
 import type { AnySerde, Serde } from '../serdes/serde.ts'
-import type { KeyValueStore, ValueAndTimestamp } from './store-types.ts'
+import type {
+  KeyValueStore,
+  SessionStore,
+  ValueAndTimestamp,
+  VersionedKeyValueStore,
+  WindowStore,
+} from './store-types.ts'
 
 declare const storeType: unique symbol
 
@@ -9,6 +17,8 @@ export interface StoreEngineOptions {
   storeType?: 'memory'
   /** Whether changes go to a changelog topic; an object sets properties of that topic. @default true. Kafka Streams: `withLoggingEnabled/Disabled` */
   logging?: boolean | Readonly<Record<string, string>>
+  /** Whether the application's cache holds back updates until commit. @default true for results when `statestore.cache.max.bytes` > 0, false for stores of your own. Kafka Streams: `withCachingEnabled/Disabled` */
+  caching?: boolean
   /** Most bytes of keys and values a task's store in memory may hold; more is an error `STORE_FULL`. @default no bound. Kafka Streams: none */
   maxBytes?: number
 }
@@ -38,8 +48,33 @@ export interface KeyValueStoreOptions<K, V> extends StoreEngineOptions {
   value: Serde<V>
 }
 
-/** Whether a key-value store shows user code the time of its entries. */
-export type StoreKind = 'keyValue' | 'timestampedKeyValue'
+/** Options of a user's window store. */
+export interface WindowStoreOptions<K, V> extends KeyValueStoreOptions<K, V> {
+  /** Size of the windows (decides `end` in scans). */
+  windowSize: Duration
+  /** How long entries are kept; at least the size. */
+  retention: Duration
+  /** Keep every put of the same key and start; such a store ignores nulls. @default false */
+  retainDuplicates?: boolean
+}
+
+/** Options of a user's session store. */
+export interface SessionStoreOptions<K, V> extends KeyValueStoreOptions<K, V> {
+  /** How long sessions are kept after their end. */
+  retention: Duration
+}
+
+/** Options of a user's versioned store. */
+export interface VersionedStoreOptions<K, V> extends KeyValueStoreOptions<K, V> {
+  /** How far back versions can be read and late ones are taken. */
+  historyRetention: Duration
+  /** Size of the JVM's segments of old versions; a store in memory has none. @default max(historyRetention / 2, 60 s) */
+  segmentInterval?: Duration
+}
+
+/** What a store keeps, and whether it shows user code the time of its entries. */
+export type StoreKind =
+  'keyValue' | 'timestampedKeyValue' | 'window' | 'timestampedWindow' | 'session' | 'suppress' | 'versioned'
 
 /** What the graph knows of a store. */
 export interface StoreDefinition {
@@ -48,6 +83,12 @@ export interface StoreDefinition {
   readonly key: AnySerde
   readonly value: AnySerde
   readonly options: StoreEngineOptions
+  /** How long entries are kept, in ms; of window, session and versioned stores. */
+  readonly retentionMs?: number | undefined
+  /** Size of the windows, in ms; of window stores. */
+  readonly windowSizeMs?: number | undefined
+  /** Whether a window store keeps every put. @default false */
+  readonly retainsDuplicates?: boolean | undefined
 }
 
 /** A spec as `keyValueStore` makes it; the graph recognises it by its class. */
@@ -66,7 +107,7 @@ export class DefinedStore<S> implements StoreSpec<S> {
 /** A key-value store of your own. Kafka Streams: `Stores.keyValueStoreBuilder`. */
 export function keyValueStore<K, V>(name: string, options: KeyValueStoreOptions<K, V>): StoreSpec<KeyValueStore<K, V>> {
   const { key, value, ...engine } = options
-  return new DefinedStore({ name, kind: 'keyValue', key, value, options: engine })
+  return new DefinedStore({ name, kind: 'keyValue', key, value, options: { caching: false, ...engine } })
 }
 
 /** A key-value store that keeps a timestamp with each value. Kafka Streams: `Stores.timestampedKeyValueStoreBuilder`. */
@@ -75,5 +116,59 @@ export function timestampedKeyValueStore<K, V>(
   options: KeyValueStoreOptions<K, V>,
 ): StoreSpec<KeyValueStore<K, ValueAndTimestamp<V>>> {
   const { key, value, ...engine } = options
-  return new DefinedStore({ name, kind: 'timestampedKeyValue', key, value, options: engine })
+  return new DefinedStore({ name, kind: 'timestampedKeyValue', key, value, options: { caching: false, ...engine } })
+}
+
+/**
+ * A window store of your own. Kafka Streams: `Stores.windowStoreBuilder`.
+ *
+ * @throws MillraceError `USAGE` when the retention is shorter than a window
+ */
+export function windowStore<K, V>(name: string, options: WindowStoreOptions<K, V>): StoreSpec<WindowStore<K, V>> {
+  const { key, value, windowSize, retention, retainDuplicates, ...engine } = options
+  const windowSizeMs = durationOf(name, 'windowSize', windowSize)
+  const retentionMs = durationOf(name, 'retention', retention)
+  if (retentionMs < windowSizeMs) {
+    throw new MillraceError('USAGE', {
+      node: name,
+      what: `The store ${name} keeps entries for ${String(retentionMs)} ms, shorter than its windows of ${String(windowSizeMs)} ms.`,
+    })
+  }
+  const retainsDuplicates = retainDuplicates ?? false
+  return new DefinedStore({
+    name,
+    kind: 'window',
+    key,
+    value,
+    options: { caching: false, ...engine },
+    windowSizeMs,
+    retentionMs,
+    retainsDuplicates,
+  })
+}
+
+/** A session store of your own. Kafka Streams: `Stores.sessionStoreBuilder`. */
+export function sessionStore<K, V>(name: string, options: SessionStoreOptions<K, V>): StoreSpec<SessionStore<K, V>> {
+  const { key, value, retention, ...engine } = options
+  const retentionMs = durationOf(name, 'retention', retention)
+  return new DefinedStore({ name, kind: 'session', key, value, options: { caching: false, ...engine }, retentionMs })
+}
+
+/** A versioned store of your own. Kafka Streams: `Stores.versionedKeyValueStoreBuilder`. */
+export function versionedKeyValueStore<K, V>(
+  name: string,
+  options: VersionedStoreOptions<K, V>,
+): StoreSpec<VersionedKeyValueStore<K, V>> {
+  const { key, value, historyRetention, segmentInterval: _segmentInterval, ...engine } = options
+  const retentionMs = durationOf(name, 'historyRetention', historyRetention)
+  return new DefinedStore({ name, kind: 'versioned', key, value, options: { caching: false, ...engine }, retentionMs })
+}
+
+function durationOf(store: string, option: string, duration: Duration): number {
+  const ms = parseDurationMs(duration)
+  if (ms !== undefined) return ms
+  throw new MillraceError('USAGE', {
+    node: store,
+    what: `${option} of the store ${store} is a duration such as '1m' or 60000, got ${String(duration)}.`,
+  })
 }

@@ -1,10 +1,22 @@
 import { loadApplication } from '../config/load-application.ts'
 import type { Duration, TimestampMs } from '../model/duration.ts'
+import { MillraceError } from '../model/errors.ts'
 import type { MillraceErrorCode } from '../model/error-table.ts'
 import type { DropReason, ErrorPolicies } from '../model/record-failure.ts'
 import type { AnySerde, Serde, SerdeType } from '../serdes/serde.ts'
 import { PlainKeyValueView, TimestampedKeyValueView } from '../stores/key-value-view.ts'
-import type { KeyValueStore, ValueAndTimestamp } from '../stores/store-types.ts'
+import type { AnyState } from '../stores/any-state.ts'
+import type { KeyValueState } from '../stores/key-value-state.ts'
+import { SessionStoreView } from '../stores/session-store-view.ts'
+import type {
+  KeyValueStore,
+  SessionStore,
+  ValueAndTimestamp,
+  VersionedKeyValueStore,
+  WindowStore,
+} from '../stores/store-types.ts'
+import { VersionedStoreView } from '../stores/versioned-store-view.ts'
+import { WindowStoreView } from '../stores/window-store-view.ts'
 import { planApplication } from '../topology/plan-application.ts'
 import type { StreamsProperties } from '../topology/properties.ts'
 import type { Topology } from '../topology/topology.ts'
@@ -106,7 +118,7 @@ export class TestDriver implements Disposable {
 
   /** A key-value store. Kafka Streams: `getKeyValueStore`. */
   keyValueStore<K, V>(name: string, serdes: { key: Serde<K>; value: Serde<V> }): KeyValueStore<K, V> {
-    return typedStore(new PlainKeyValueView({ state: this.#run.store(name), key: serdes.key, nowMs: () => 0 }))
+    return typedStore(new PlainKeyValueView({ state: this.#keyValue(name), key: serdes.key, nowMs: () => 0 }))
   }
 
   /** A key-value store with timestamps; a DSL table's or count's. Kafka Streams: `getTimestampedKeyValueStore`. */
@@ -114,7 +126,29 @@ export class TestDriver implements Disposable {
     name: string,
     serdes: { key: Serde<K>; value: Serde<V> },
   ): KeyValueStore<K, ValueAndTimestamp<V>> {
-    return typedStore(new TimestampedKeyValueView({ state: this.#run.store(name), key: serdes.key, nowMs: () => 0 }))
+    return typedStore(new TimestampedKeyValueView({ state: this.#keyValue(name), key: serdes.key, nowMs: () => 0 }))
+  }
+
+  /** A window store. Kafka Streams: `getWindowStore`. */
+  windowStore<K, V>(name: string, serdes: { key: Serde<K>; value: Serde<V> }): WindowStore<K, V> {
+    const state = this.#run.store(name)
+    if (state.kind !== 'window') throw wrongKind(state, 'window')
+    const windowSizeMs = this.#run.windowSizeMs(name)
+    return typedWindowStore(new WindowStoreView({ state, key: serdes.key, windowSizeMs, nowMs: () => 0 }))
+  }
+
+  /** A session store. Kafka Streams: `getSessionStore`. */
+  sessionStore<K, V>(name: string, serdes: { key: Serde<K>; value: Serde<V> }): SessionStore<K, V> {
+    const state = this.#run.store(name)
+    if (state.kind !== 'session') throw wrongKind(state, 'session')
+    return typedSessionStore(new SessionStoreView({ state, key: serdes.key, nowMs: () => 0 }))
+  }
+
+  /** A versioned store. Kafka Streams: `getVersionedKeyValueStore`. */
+  versionedKeyValueStore<K, V>(name: string, serdes: { key: Serde<K>; value: Serde<V> }): VersionedKeyValueStore<K, V> {
+    const state = this.#run.store(name)
+    if (state.kind !== 'versioned') throw wrongKind(state, 'versioned')
+    return typedVersionedStore(new VersionedStoreView({ state, key: serdes.key }))
   }
 
   /** Names of all topics written so far. Kafka Streams: `producedTopicNames`. */
@@ -140,6 +174,12 @@ export class TestDriver implements Disposable {
   /** As `close()`. */
   [Symbol.dispose](): void {
     this.close()
+  }
+
+  #keyValue(name: string): KeyValueState {
+    const state = this.#run.store(name)
+    if (state.kind !== 'keyValue') throw wrongKind(state, 'key-value')
+    return state
   }
 
   #readerOf(topic: string): OutputReader {
@@ -181,4 +221,26 @@ function typedOutput(output: unknown): unknown {
 function typedStore<K, V>(store: PlainKeyValueView | TimestampedKeyValueView): KeyValueStore<K, V>
 function typedStore(store: unknown): unknown {
   return store
+}
+
+function typedWindowStore<K, V>(store: WindowStoreView): WindowStore<K, V>
+function typedWindowStore(store: unknown): unknown {
+  return store
+}
+
+function typedSessionStore<K, V>(store: SessionStoreView): SessionStore<K, V>
+function typedSessionStore(store: unknown): unknown {
+  return store
+}
+
+function typedVersionedStore<K, V>(store: VersionedStoreView): VersionedKeyValueStore<K, V>
+function typedVersionedStore(store: unknown): unknown {
+  return store
+}
+
+function wrongKind({ name, kind }: AnyState, wanted: string): MillraceError {
+  return new MillraceError('USAGE', {
+    node: name,
+    what: `${name} is a ${kind} store, and a ${wanted} store is asked for.`,
+  })
 }

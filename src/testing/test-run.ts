@@ -3,6 +3,7 @@ import type { DropReason, ErrorPolicies } from '../model/record-failure.ts'
 import { SILENT_LOGGER } from '../model/logger.ts'
 import { StreamTask } from '../engine/stream-task.ts'
 import { newGlobalStore } from '../engine/task-stores.ts'
+import type { AnyState } from '../stores/any-state.ts'
 import type { KeyValueState } from '../stores/key-value-state.ts'
 import type { ApplicationPlan, SubtopologyPlan } from '../topology/plan.ts'
 import { MemoryCollector } from './memory-collector.ts'
@@ -160,13 +161,22 @@ export class TestRun {
   }
 
   /** A store of any task. @throws MillraceError `NAME_UNKNOWN` */
-  store(name: string): KeyValueState {
+  store(name: string): AnyState {
     for (const { store } of this.#globals.values()) if (store.name === name) return store
     for (const { task } of this.#tasks) {
       const store = task.stores.find(candidate => candidate.name === name)
-      if (store !== undefined) return asKeyValue(store)
+      if (store !== undefined) return asAnyState(store)
     }
     throw new MillraceError('NAME_UNKNOWN', { node: name, what: `The topology has no store ${name}.` })
+  }
+
+  /** Size of the windows of a store, in ms; 0 for a store without. */
+  windowSizeMs(name: string): number {
+    for (const { stores } of this.#options.plan.subtopologies) {
+      const size = stores.find(store => store.name === name)?.definition.windowSizeMs
+      if (size !== undefined) return size
+    }
+    return 0
   }
 
   close(): void {
@@ -265,7 +275,7 @@ export class TestRun {
   }
 }
 
-function asKeyValue(store: StreamTask['stores'][number]): KeyValueState
-function asKeyValue(store: unknown): unknown {
+function asAnyState(store: StreamTask['stores'][number]): AnyState
+function asAnyState(store: unknown): unknown {
   return store
 }

@@ -1,3 +1,4 @@
+import type { Duration } from '../model/duration.ts'
 import type { ErrorPolicies } from '../model/record-failure.ts'
 import type { Step } from '../operators/step.ts'
 import { nowhere } from '../operators/forward.ts'
@@ -7,6 +8,7 @@ import { bytes } from '../serdes/text.ts'
 import { DefinedStore, type StoreDefinition, type StoreEngineOptions, type StoreSpec } from '../stores/store-spec.ts'
 import { Graph } from './graph.ts'
 import { IGNORES, READS, type GraphNode, type SourceDefinition } from './graph-node.ts'
+import { durationOr0 } from './join-options.ts'
 import { GlobalTableHandle, StreamHandle, TableHandle } from './handles.ts'
 import type { InvalidTimestamp, OffsetReset } from './options.ts'
 import type { Named, SerdePair } from './parts.ts'
@@ -26,6 +28,7 @@ export interface ErasedTableSourceOptions extends ErasedSourceOptions, StoreEngi
   readonly key: AnySerde
   readonly value: AnySerde
   readonly store?: string | undefined
+  readonly versioned?: { readonly historyRetention: Duration } | undefined
 }
 
 /** A side without a serde: its bytes, which may be null. */
@@ -33,7 +36,11 @@ const RAW: AnySerde = nullable(bytes)
 
 /** A `StreamsBuilder` with its types forgotten. */
 export class BuilderHandle {
-  readonly graph = new Graph()
+  readonly graph: Graph
+
+  constructor(graph: Graph = new Graph()) {
+    this.graph = graph
+  }
 
   stream(topics: string | readonly string[], options: ErasedSourceOptions = {}): StreamHandle {
     const { graph } = this
@@ -62,6 +69,10 @@ export class BuilderHandle {
         options,
         sources: [parent],
         readsTopic: true,
+        historyMs:
+          options.versioned === undefined
+            ? undefined
+            : durationOr0(graph, options.versioned.historyRetention, 'historyRetention', name),
       }),
     )
   }

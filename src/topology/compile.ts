@@ -8,8 +8,13 @@ import { keyBytes, sideBytes, type SideEncoding } from '../operators/side-bytes.
 import type { Serializer } from '../serdes/serde.ts'
 import type { RecordOutput } from '../operators/sink.ts'
 import { rememberingSerializer } from '../serdes/remembering-serializer.ts'
+import type { LongVariable } from '../operators/long-variable.ts'
 import type { KeyValueState } from '../stores/key-value-state.ts'
+import type { SessionState } from '../stores/session-state.ts'
 import type { StoreDefinition } from '../stores/store-spec.ts'
+import type { SuppressState } from '../stores/suppress-state.ts'
+import type { VersionedState } from '../stores/versioned-state.ts'
+import type { WindowState } from '../stores/window-state.ts'
 import type { GraphNode, NodeCompiler, Side } from './graph-node.ts'
 import { changelogTopicOf } from './plan-application.ts'
 import type { SubtopologyPlan } from './plan.ts'
@@ -21,8 +26,13 @@ export interface ChainParts {
   readonly output: RecordOutput
   readonly host: ProcessorHost
   readonly logger: Logger
-  readonly dropped: (reason: DropReason) => void
+  readonly dropped: (reason: DropReason, count?: number) => void
   readonly store: (name: string) => KeyValueState
+  readonly windowStore: (name: string) => WindowState
+  readonly sessionStore: (name: string) => SessionState
+  readonly suppressStore: (name: string) => SuppressState
+  readonly versionedStore: (name: string) => VersionedState
+  readonly variable: (name: string, initial: number) => LongVariable
   readonly storeView: (definition: StoreDefinition) => unknown
 }
 
@@ -36,7 +46,12 @@ export interface ChainEntry {
 
 /** Compiles a subtopology into the closures of one task. Returns an entry per source, in the plan's order. */
 export function compileChain(plan: SubtopologyPlan, parts: ChainParts): readonly ChainEntry[] {
-  const flows = { key: new SideFlow(plan.nodes, 'key'), value: new SideFlow(plan.nodes, 'value') }
+  const cached = new Set(plan.stores.filter(store => store.cacheBytes > 0).map(store => store.name))
+  const holdsBack = (node: GraphNode): boolean => [...node.stores].some(store => cached.has(store))
+  const flows = {
+    key: new SideFlow(plan.nodes, 'key', holdsBack),
+    value: new SideFlow(plan.nodes, 'value', holdsBack),
+  }
   const compiled = new Map<GraphNode, Forward>()
   const forwardOf = (node: GraphNode): Forward => {
     const known = compiled.get(node)
@@ -47,11 +62,15 @@ export function compileChain(plan: SubtopologyPlan, parts: ChainParts): readonly
   }
   const encodingOf = (node: GraphNode, side: Side, serializer: Serializer<never>): SideEncoding => {
     const encoding = flows[side].encodingOf(node, serializer)
-    return encoding.kind === 'kept' ? { kind: 'kept', store: parts.store(encoding.store) } : encoding
+    if (encoding.kind !== 'kept') return encoding
+    return cached.has(encoding.store)
+      ? { kind: 'encode', serializer: rememberingSerializer(serializer) }
+      : { kind: 'kept', store: parts.store(encoding.store) }
   }
   const compilerOf = (node: GraphNode): NodeCompiler => ({
     ...parts,
     site: { name: node.name, record: parts.record },
+    variable: (name, initial) => parts.variable(`${node.name}.${name}`, initial),
     next: toAll(node.children.map(forwardOf)),
     child: forwardOf,
     childNamed: name => {

@@ -51,7 +51,7 @@ function headOf(node: GraphNode): string {
     case 'source':
       return `Source: ${node.name} (topics: [${hashOrder(node.source?.topics ?? []).join(', ')}])`
     case 'processor':
-      return `Processor: ${node.name} (stores: [${[...node.stores].toSorted().join(', ')}])`
+      return `Processor: ${node.name} (stores: [${hashOrder([...node.stores]).join(', ')}])`
     case 'sink':
       return node.sink?.topic === undefined
         ? `Sink: ${node.name} (extractor class: <user code>)`

@@ -1,15 +1,33 @@
 import type { RecordContext } from '../model/record.ts'
+import type { Windowed } from '../model/windowed.ts'
 import type { AnySerde, Serde } from '../serdes/serde.ts'
 import type { StoreSpec, StoreSpecs } from '../stores/store-spec.ts'
 import type { ReadonlyKeyValueStore, ValueAndTimestamp } from '../stores/store-types.ts'
 import type { kind, missing, row } from './brand.ts'
+import type { CogroupedKStream, GroupedSide, WriteTheAggregateType } from './cogroup-dsl.ts'
+import type {
+  Branches,
+  BranchValue,
+  ForeignKeyJoinOptions,
+  GlobalTableSide,
+  KeyWriter,
+  Rewritten,
+  StillMissing,
+  StreamJoinSerdes,
+  TableSide,
+  TableStepOptions,
+  TableTransformer,
+  ValueWriter,
+} from './dsl-types.ts'
 import type {
   Aggregator,
+  DedupeOptions,
   Held,
   Initializer,
   Joiner,
   KeySerdeOption,
   Mapper,
+  Merger,
   MissingSerde,
   NameOptions,
   OptionsArg,
@@ -17,26 +35,20 @@ import type {
   Present,
   RepartitionOptions,
   RepartitionSerdes,
+  StreamJoinOptions,
   StoreOptions,
+  SuppressUntilTimeLimit,
+  SuppressUntilWindowCloses,
   Sync,
   TableJoinOptions,
   ToOptions,
   ValueSerdeOption,
   ValueStoreOptions,
+  WindowedStoreOptions,
+  WindowedValueStoreOptions,
 } from './options.ts'
+import type { SessionWindows, TimeWindows, WindowedByOptions } from './windows.ts'
 import type { FixedKeyProcessorSupplier, OutputOf, ProcessorSupplier } from './processor.ts'
-
-/** The conditions of `split`, tried in order of appearance; `'default'` takes what no condition took. */
-export type Branches<K, V> = Readonly<
-  Record<string, Predicate<K, V> | ((value: V, key: K, record: RecordContext) => value is V) | 'default'>
->
-/** The type of a branch: a type guard narrows the value. */
-export type BranchValue<V, B> = B extends ((value: V, ...rest: never) => value is infer S extends V) ? S : V
-
-/** The serdes still missing once those in `S` are given. */
-export type StillMissing<M extends MissingSerde, KS, VS> =
-  | (KS extends AnySerde ? never : Extract<M, 'no key serde'>)
-  | (VS extends AnySerde ? never : Extract<M, 'no value serde'>)
 
 /**
  * A stream of records. `K` and `V` contain `null` only where nulls can occur. `Missing` lists the serdes nobody has given
@@ -44,7 +56,7 @@ export type StillMissing<M extends MissingSerde, KS, VS> =
  */
 export interface KStream<K, V, Missing extends MissingSerde = never> {
   /** Tells streams and tables apart in error messages. */
-  readonly [kind]: 'a KStream'
+  readonly [kind]: 'a KStream: joining it needs { within, grace }'
   /** Its types. */
   readonly [row]: readonly [key: K, value: V]
   /** The serdes still to be given. */
@@ -92,6 +104,11 @@ export interface KStream<K, V, Missing extends MissingSerde = never> {
     branches: B,
     options?: NameOptions,
   ): { readonly [N in keyof B]: KStream<K, BranchValue<V, B[N]>, Missing> }
+  /** Drops a record whose id was seen for the same key within the time; the first one passes. Kafka Streams: none (KIP-655). */
+  dedupe(
+    id: (value: Present<V>, key: Present<K>, record: RecordContext) => string | null,
+    options: DedupeOptions,
+  ): KStream<Present<K>, Present<V>, Missing>
   /** States serdes that a later step would ask for; the serde decides the type. Kafka Streams: the `withKeySerde`, `withValueSerde` of each option class. */
   withSerdes<KS extends AnySerde | undefined = undefined, VS extends AnySerde | undefined = undefined>(serdes: {
     key?: KS & KeyWriter<K>
@@ -132,12 +149,46 @@ export interface KStream<K, V, Missing extends MissingSerde = never> {
     ...serdes: OptionsArg<TableJoinOptions & RepartitionSerdes<K, Present<K>, V, Present<V>, Missing>>
   ): KStream<Present<K>, VR, 'no value serde'>
 
+  /** Each record with the value of a global table under a key of your choice (null = no match). Kafka Streams: `join(GlobalKTable, KeyValueMapper, ValueJoiner)`. */
+  join<KG, VG, VR>(
+    table: GlobalTableSide<KG, VG>,
+    selector: (value: V, key: K, record: RecordContext) => Held<KG> | null,
+    joiner: Joiner<K, Present<V>, VG, VR>,
+    options?: NameOptions,
+  ): KStream<K, VR, Missing | 'no value serde'>
+  /** Pairs of records that are close in time. Kafka Streams: `join(KStream, ValueJoiner, JoinWindows, StreamJoined)`. */
+  join<KO extends Present<K> | null, VO, VR, MO extends MissingSerde>(
+    other: KStream<KO, VO, MO>,
+    joiner: Joiner<Present<K>, Present<V>, Present<VO>, VR>,
+    options: StreamJoinOptions & StreamJoinSerdes<K, V, VO, Missing, MO>,
+  ): KStream<Present<K>, VR, 'no value serde'>
+
   /** Each record with the table's present value, or null. Kafka Streams: `leftJoin(KTable, ValueJoiner, Joined)`. */
   leftJoin<VT, VR, MT extends MissingSerde>(
     table: TableSide<Present<K>, VT, MT>,
     joiner: Joiner<K, Present<V>, VT | null, VR>,
     ...serdes: OptionsArg<TableJoinOptions & RepartitionSerdes<K, Present<K>, V, Present<V>, Missing>>
   ): KStream<K, VR, 'no value serde'>
+  /** Each record with the value of a global table, or null. Kafka Streams: `leftJoin(GlobalKTable, KeyValueMapper, ValueJoiner)`. */
+  leftJoin<KG, VG, VR>(
+    table: GlobalTableSide<KG, VG>,
+    selector: (value: V, key: K, record: RecordContext) => Held<KG> | null,
+    joiner: Joiner<K, Present<V>, VG | null, VR>,
+    options?: NameOptions,
+  ): KStream<K, VR, Missing | 'no value serde'>
+  /** As `join`, and a left record without partner gives a result with null when its time is over. Kafka Streams: `leftJoin(KStream, …)`. */
+  leftJoin<KO extends Present<K> | null, VO, VR, MO extends MissingSerde>(
+    other: KStream<KO, VO, MO>,
+    joiner: Joiner<K, Present<V>, Present<VO> | null, VR>,
+    options: StreamJoinOptions & StreamJoinSerdes<K, V, VO, Missing, MO>,
+  ): KStream<K, VR, 'no value serde'>
+  /** As `leftJoin`, for unmatched records of both sides. Kafka Streams: `outerJoin(KStream, …)`. */
+  outerJoin<KO extends Present<K> | null, VO, VR, MO extends MissingSerde>(
+    other: KStream<KO, VO, MO>,
+    joiner: Joiner<K | KO, Present<V> | null, Present<VO> | null, VR>,
+    options: StreamJoinOptions & StreamJoinSerdes<K, V, VO, Missing, MO>,
+  ): KStream<K | KO, VR, 'no value serde'>
+
   /**
    * A processor of your own that may change the key. Serdes given in it decide the output types; a side without one keeps
    * its type. Kafka Streams: `process(ProcessorSupplier, Named, String...)`.
@@ -155,15 +206,11 @@ export interface KStream<K, V, Missing extends MissingSerde = never> {
   ): KStream<K, OutputOf<VS, V>, StillMissing<Missing, undefined, VS>>
 }
 
-/** Checks that a serde can write the key it is given for. */
-export type KeyWriter<K> = { readonly serialize: (value: Present<K>, context: never) => Uint8Array }
-/** Checks that a serde can write the value it is given for. */
-export type ValueWriter<V> = { readonly serialize: (value: Present<V>, context: never) => Uint8Array }
-/** The type after writing with a serde and reading back: the serde's, plus null if null was possible. */
-export type Rewritten<T, S> = S extends AnySerde ? Exclude<OutputOf<S, T>, null> | Extract<T, null> : T
-
 /** A stream grouped by key. Null values are dropped (and counted). Kafka Streams: `KGroupedStream`. */
-export interface KGroupedStream<in out K, in out V, Missing extends 'no value serde' = never> {
+export interface KGroupedStream<in out K, in out V, Missing extends 'no value serde' = never> extends GroupedSide<
+  K,
+  V
+> {
   /** Number of records per key. Kafka Streams: `count`. */
   count(options?: StoreOptions): KTable<K, number>
   /** Combines the values of a key; the first value starts; null deletes. Kafka Streams: `reduce`. */
@@ -177,26 +224,49 @@ export interface KGroupedStream<in out K, in out V, Missing extends 'no value se
     aggregator: Aggregator<K, Present<V>, Held<A>>,
     options: ValueStoreOptions<A>,
   ): KTable<K, A>
+  /** Aggregates per key and window of time or session. Kafka Streams: `windowedBy(TimeWindows | SlidingWindows | UnlimitedWindows | SessionWindows)`, `emitStrategy`. */
+  windowedBy<W extends TimeWindows | SessionWindows>(
+    windows: W,
+    options?: WindowedByOptions,
+  ): W extends SessionWindows ? SessionWindowedKStream<K, V, Missing> : TimeWindowedKStream<K, V, Missing>
+  /** Starts an aggregate that several grouped streams of the same key feed: `cogroup<Basket>(…)`. Kafka Streams: `cogroup`. */
+  cogroup<A = WriteTheAggregateType>(
+    aggregator: Aggregator<K, Present<V>, A>,
+  ): CogroupedKStream<K, A, KTable<K, A>, KTable<Windowed<K>, A>>
 }
 
-/** Options of a table step that keeps its result in a store when `store` is named. Kafka Streams: `Named`, `Materialized`. */
-export type TableStepOptions<V, M extends MissingSerde> =
-  | (NameOptions & { store?: never })
-  | (StoreOptions & { /** Name of the store; without one nothing is kept. */ store: string } & ValueSerdeOption<
-        V,
-        V,
-        M
-      >)
-
-/** What a stream has to know of a table to join it: any `KTable`. */
-export interface TableSide<out K, out V, out Missing extends MissingSerde = MissingSerde> {
-  /** Tells streams and tables apart in error messages. */
-  readonly [kind]: 'a KTable'
-  /** Its types. */
-  readonly [row]: readonly [key: K, value: V]
-  /** The serde still to be given. */
-  readonly [missing]: Missing
+/** What windows of time and sessions have in common. Null values reach the aggregator, as in the JVM (sliding windows drop them). */
+export interface WindowedKStream<K, V, Missing extends 'no value serde' = never> {
+  /** Number of records per key and window. Kafka Streams: `count`. */
+  count(options?: WindowedStoreOptions): KTable<Windowed<K>, number>
+  /** Combines the values of a key and window. Kafka Streams: `reduce`. */
+  reduce(
+    reducer: (aggregate: Present<V>, value: V, key: K) => Present<V> | null,
+    ...serdes: OptionsArg<WindowedStoreOptions & ValueSerdeOption<V, Present<V>, Missing>>
+  ): KTable<Windowed<K>, Present<V>>
 }
+
+/** A grouped stream in windows of time. Kafka Streams: `TimeWindowedKStream`. */
+export interface TimeWindowedKStream<K, V, M extends 'no value serde' = never> extends WindowedKStream<K, V, M> {
+  /** Builds an aggregate per key and window; the serde decides its type. Kafka Streams: `aggregate`. */
+  aggregate<A>(
+    initializer: Initializer<Held<A>>,
+    aggregator: Aggregator<K, V, Held<A>>,
+    options: WindowedValueStoreOptions<A>,
+  ): KTable<Windowed<K>, A>
+}
+
+/** A grouped stream in sessions. Kafka Streams: `SessionWindowedKStream`. */
+export interface SessionWindowedKStream<K, V, M extends 'no value serde' = never> extends WindowedKStream<K, V, M> {
+  /** Builds an aggregate per session; `merger` joins two sessions that grow together. Kafka Streams: `aggregate(initializer, aggregator, Merger)`. */
+  aggregate<A>(
+    initializer: Initializer<Held<A>>,
+    aggregator: Aggregator<K, V, Held<A>>,
+    merger: Merger<K, Held<A>>,
+    options: WindowedValueStoreOptions<A>,
+  ): KTable<Windowed<K>, A>
+}
+
 /**
  * A table: the latest value per key. A value is never null here: a deletion is not a value, it reaches no mapper, and
  * `toStream()` shows it as null. `Missing` is `'no value serde'` while nobody has given one. Kafka Streams: `KTable<K, V>`.
@@ -218,6 +288,12 @@ export interface KTable<K, V, Missing extends MissingSerde = never> extends Tabl
   mapValues<VR>(mapper: Mapper<K, V, Held<VR> | null>, options: ValueStoreOptions<VR>): KTable<K, VR>
   /** New value; null deletes. Kafka Streams: `mapValues`. */
   mapValues<VR>(mapper: Mapper<K, V, VR>, options?: NameOptions): KTable<K, Exclude<VR, null>, 'no value serde'>
+  /** New value by a function made once per task, with access to stores; it sees deletions as null. Kafka Streams: `transformValues`. */
+  transformValues<VR, S extends StoreSpecs = {}>(
+    transformer: TableTransformer<K, V, Held<VR>, S>,
+    options: ValueStoreOptions<VR> & { stores?: S },
+  ): KTable<K, VR>
+
   /** The table's updates as a stream under a new key; deletions are null. Kafka Streams: `toStream(KeyValueMapper)`. */
   toStream<KR>(
     selector: Mapper<K, V | null, KR>,
@@ -233,10 +309,68 @@ export interface KTable<K, V, Missing extends MissingSerde = never> extends Tabl
       /** Serde of the new value. */ value: Serde<VR>
     },
   ): KGroupedTable<KR, VR>
+  /** Holds back updates until the window closes, or for a time. Kafka Streams: `suppress`. */
+  suppress(
+    options: K extends Windowed<unknown> ? SuppressUntilWindowCloses | SuppressUntilTimeLimit : SuppressUntilTimeLimit,
+  ): KTable<K, V, Missing>
   /** States the value serde that a later step would ask for. Kafka Streams: none. */
   withSerdes<VS extends AnySerde>(serdes: {
     value: VS & ValueWriter<V>
   }): KTable<K, Rewritten<V, VS>, StillMissing<Missing, undefined, VS>>
+
+  /** Pairs of equal keys, kept in a store. Kafka Streams: `join(KTable, ValueJoiner, Materialized)`. */
+  join<VO, VR, MO extends MissingSerde>(
+    other: TableSide<K, VO, MO>,
+    joiner: Joiner<K, V, VO, Held<VR> | null>,
+    options: ValueStoreOptions<VR>,
+  ): KTable<K, VR>
+  /** Pairs of equal keys. Kafka Streams: `join(KTable, ValueJoiner)`. */
+  join<VO, VR, MO extends MissingSerde>(
+    other: TableSide<K, VO, MO>,
+    joiner: Joiner<K, V, VO, VR>,
+    options?: NameOptions,
+  ): KTable<K, Exclude<VR, null>, 'no value serde'>
+  /** All entries of this table with the other's value or null, kept in a store. Kafka Streams: `leftJoin(KTable, ValueJoiner, Materialized)`. */
+  leftJoin<VO, VR, MO extends MissingSerde>(
+    other: TableSide<K, VO, MO>,
+    joiner: Joiner<K, V, VO | null, Held<VR> | null>,
+    options: ValueStoreOptions<VR>,
+  ): KTable<K, VR>
+  /** All entries of this table with the other's value or null. Kafka Streams: `leftJoin(KTable, ValueJoiner)`. */
+  leftJoin<VO, VR, MO extends MissingSerde>(
+    other: TableSide<K, VO, MO>,
+    joiner: Joiner<K, V, VO | null, VR>,
+    options?: NameOptions,
+  ): KTable<K, Exclude<VR, null>, 'no value serde'>
+  /** All entries of either table, kept in a store. Kafka Streams: `outerJoin(KTable, ValueJoiner, Materialized)`. */
+  outerJoin<VO, VR, MO extends MissingSerde>(
+    other: TableSide<K, VO, MO>,
+    joiner: Joiner<K, V | null, VO | null, Held<VR> | null>,
+    options: ValueStoreOptions<VR>,
+  ): KTable<K, VR>
+  /** All entries of either table. Kafka Streams: `outerJoin(KTable, ValueJoiner)`. */
+  outerJoin<VO, VR, MO extends MissingSerde>(
+    other: TableSide<K, VO, MO>,
+    joiner: Joiner<K, V | null, VO | null, VR>,
+    options?: NameOptions,
+  ): KTable<K, Exclude<VR, null>, 'no value serde'>
+
+  /** Each entry with the other table's entry under a key found in the value (null = none). Both tables need their value serde. Kafka Streams: `join(KTable, foreignKeyExtractor, ValueJoiner)`. */
+  foreignKeyJoin<KO, VO, VR>(
+    this: KTable<K, V>,
+    other: TableSide<KO, VO, never>,
+    foreignKey: (value: V, key: K) => Held<KO> | null,
+    joiner: Joiner<K, V, VO, Held<VR> | null>,
+    options: ForeignKeyJoinOptions<VR>,
+  ): KTable<K, VR>
+  /** The same, with null where the other table has none. Kafka Streams: `leftJoin(KTable, foreignKeyExtractor, ValueJoiner)`. */
+  foreignKeyLeftJoin<KO, VO, VR>(
+    this: KTable<K, V>,
+    other: TableSide<KO, VO, never>,
+    foreignKey: (value: V, key: K) => Held<KO> | null,
+    joiner: Joiner<K, V, VO | null, Held<VR> | null>,
+    options: ForeignKeyJoinOptions<VR>,
+  ): KTable<K, VR>
 }
 
 /** A table grouped by a new key: each change takes the old value out and puts the new one in. Kafka Streams: `KGroupedTable`. */

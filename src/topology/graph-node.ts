@@ -7,8 +7,13 @@ import type { RecordOutput } from '../operators/sink.ts'
 import type { Site } from '../operators/stateless.ts'
 import type { Step } from '../operators/step.ts'
 import type { AnySerde, Serializer } from '../serdes/serde.ts'
+import type { LongVariable } from '../operators/long-variable.ts'
 import type { KeyValueState } from '../stores/key-value-state.ts'
+import type { SessionState } from '../stores/session-state.ts'
 import type { StoreDefinition } from '../stores/store-spec.ts'
+import type { SuppressState } from '../stores/suppress-state.ts'
+import type { VersionedState } from '../stores/versioned-state.ts'
+import type { WindowState } from '../stores/window-state.ts'
 import type { InvalidTimestamp, OffsetReset } from './options.ts'
 
 /** A side of a record. */
@@ -47,6 +52,8 @@ export interface SinkDefinition {
   readonly internal: boolean
   /** Partition count asked for; `undefined` = as many as upstream. Only of internal topics. */
   readonly partitions: number | undefined
+  /** Serdes of what is written, where the node's own are of something else: a late topic's. */
+  readonly serdes?: { readonly key: AnySerde; readonly value: AnySerde }
 }
 
 /** One node of the graph. Kafka Streams: `NodeFactory` of `InternalTopologyBuilder`. */
@@ -78,13 +85,23 @@ export interface NodeCompiler {
   readonly output: RecordOutput
   readonly host: ProcessorHost
   readonly logger: Logger
-  readonly dropped: (reason: DropReason) => void
+  readonly dropped: (reason: DropReason, count?: number) => void
   /** One child. */
   child(node: GraphNode): Forward
   /** The child of a name; `undefined` when there is none. */
   childNamed(name: string): Forward | undefined
-  /** A store of the task. */
+  /** A key-value store of the task. */
   store(name: string): KeyValueState
+  /** A window store of the task. */
+  windowStore(name: string): WindowState
+  /** A session store of the task. */
+  sessionStore(name: string): SessionState
+  /** The buffer of a suppress of the task. */
+  suppressStore(name: string): SuppressState
+  /** A versioned store of the task. */
+  versionedStore(name: string): VersionedState
+  /** What the node remembers between records: undone with them, and committed with the offsets. `name` is unique within the node. */
+  variable(name: string, initial: number): LongVariable
   /** A store as user code sees it. */
   storeView(definition: StoreDefinition): unknown
   /** The bytes of the key the node gets, which is not null, for a store or topic. */

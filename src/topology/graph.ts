@@ -33,8 +33,16 @@ export class Graph {
   readonly problems: MillraceError[] = []
   /** Names of stores and repartition topics that were numbered, not given. */
   readonly numberedResources: string[] = []
+  /** Whether `topology.optimization` has its say while the graph is built. */
+  readonly optimizes: boolean
+  /** Whether a stream is joined with itself: the graph then looks different when optimized. */
+  hasSelfJoin = false
   readonly #names = new Set<string>()
   #nextNumber = 0
+
+  constructor(options: { readonly optimizes: boolean } = { optimizes: false }) {
+    this.optimizes = options.optimizes
+  }
 
   /** The name given, or the next numbered one; a number is taken in any case, so that naming a step renames no other. */
   nameOr(name: string | undefined, prefix: string): string {

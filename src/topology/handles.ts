@@ -3,6 +3,8 @@ import type { CombineStep, Step } from '../operators/step.ts'
 import type { EntrySelector } from '../operators/table-group.ts'
 import type { AnySerde } from '../serdes/serde.ts'
 import { DefinedStore, type StoreDefinition, type StoreSpec } from '../stores/store-spec.ts'
+import type { JoinKind } from '../operators/table-table-join.ts'
+import type { ErasedStreamJoinOptions } from './join-options.ts'
 import type { StoreOptions } from './options.ts'
 import type {
   ErasedRepartitionOptions,
@@ -17,12 +19,21 @@ import type {
 } from './parts.ts'
 import type { ErasedSupplier } from './processor-node.ts'
 import * as grouping from './stream-grouping.ts'
+import { addDedupe, type ErasedDedupeOptions } from './dedupe-step.ts'
+import { CogroupedHandle, WindowedStreamHandle } from './grouped-handles.ts'
 import * as joins from './stream-joins.ts'
 import { serdeOf } from './stream-serdes.ts'
 import * as steps from './stream-steps.ts'
 import * as tableGrouping from './table-grouping.ts'
+import type { ForeignKeyStep } from '../operators/foreign-key-join.ts'
+import { addForeignKeyJoin } from './foreign-key-joins.ts'
+import { addStreamStreamJoin } from './stream-stream-joins.ts'
+import { addTableTableJoin } from './table-joins.ts'
 import { addTableSource } from './table-source.ts'
+import { addSuppress, type ErasedSuppressOptions } from './suppress-steps.ts'
 import * as tableSteps from './table-steps.ts'
+import { windowedBy, type ErasedWindowedBy } from './windowed-grouping.ts'
+import type { WindowsOptions } from './windows.ts'
 
 /** A `KStream` with its types forgotten: what the typed DSL and the YAML builder both build on. */
 export class StreamHandle {
@@ -80,6 +91,10 @@ export class StreamHandle {
     return Object.fromEntries(Object.entries(parts).map(([name, branch]) => [name, new StreamHandle(branch)]))
   }
 
+  dedupe(idOf: Step, options: ErasedDedupeOptions): StreamHandle {
+    return new StreamHandle(addDedupe(this.parts, idOf, options))
+  }
+
   withSerdes({ key, value }: SerdePair): StreamHandle {
     return new StreamHandle({ ...this.parts, key: key ?? this.parts.key, value: value ?? this.parts.value })
   }
@@ -114,7 +129,12 @@ export class StreamHandle {
   }
 
   /** With a table; a left join passes on what has no partner. */
-  joinTable(table: TableHandle, joiner: JoinStep, options: Named & SerdePair, isLeft: boolean): StreamHandle {
+  joinTable(
+    table: TableHandle,
+    joiner: JoinStep,
+    options: joins.ErasedTableJoinOptions,
+    isLeft: boolean,
+  ): StreamHandle {
     return new StreamHandle(joins.addTableJoin(this.parts, table.parts, joiner, options, isLeft))
   }
 
@@ -129,12 +149,21 @@ export class StreamHandle {
     return new StreamHandle(joins.addGlobalTableJoin(this.parts, table.definition, selector, joiner, options, isLeft))
   }
 
-  join(table: TableHandle | GlobalTableHandle, ...rest: readonly unknown[]): StreamHandle {
-    return this.#joined(table, rest, false)
+  /** With another stream, within a time. */
+  joinStream(other: StreamHandle, joiner: JoinStep, options: ErasedStreamJoinOptions, kind: JoinKind): StreamHandle {
+    return new StreamHandle(addStreamStreamJoin(this.parts, other.parts, joiner, options, kind))
   }
 
-  leftJoin(table: TableHandle | GlobalTableHandle, ...rest: readonly unknown[]): StreamHandle {
-    return this.#joined(table, rest, true)
+  join(other: StreamHandle | TableHandle | GlobalTableHandle, ...rest: readonly unknown[]): StreamHandle {
+    return this.#joined(other, rest, 'inner')
+  }
+
+  leftJoin(other: StreamHandle | TableHandle | GlobalTableHandle, ...rest: readonly unknown[]): StreamHandle {
+    return this.#joined(other, rest, 'left')
+  }
+
+  outerJoin(other: StreamHandle, joiner: JoinStep, options: ErasedStreamJoinOptions): StreamHandle {
+    return this.joinStream(other, joiner, options, 'outer')
   }
 
   process(supplier: ErasedSupplier): StreamHandle {
@@ -155,12 +184,17 @@ export class StreamHandle {
     })
   }
 
-  /** The two forms of the typed `join`: `(table, joiner, options)` and `(globalTable, selector, joiner, options)`. */
-  #joined(table: TableHandle | GlobalTableHandle, rest: readonly unknown[], isLeft: boolean): StreamHandle {
-    const [first, second, third] = rest
-    return table instanceof GlobalTableHandle
-      ? this.joinGlobalTable(table, asStep(first), asJoiner(second), asOptions(third), isLeft)
-      : this.joinTable(table, asJoiner(first), asOptions(second), isLeft)
+  /** The forms of the typed `join`: `(stream or table, joiner, options)` and `(globalTable, selector, joiner, options)`. */
+  #joined(
+    other: StreamHandle | TableHandle | GlobalTableHandle,
+    [first, second, third]: readonly unknown[],
+    kind: 'inner' | 'left',
+  ): StreamHandle {
+    if (other instanceof GlobalTableHandle)
+      return this.joinGlobalTable(other, asStep(first), asJoiner(second), asOptions(third), kind === 'left')
+    return other instanceof StreamHandle
+      ? this.joinStream(other, asJoiner(first), asStreamJoinOptions(second), kind)
+      : this.joinTable(other, asJoiner(first), asOptions(second), kind === 'left')
   }
 }
 
@@ -186,6 +220,14 @@ export class GroupedStreamHandle {
     options: StoreOptions & { readonly value: AnySerde },
   ): TableHandle {
     return new TableHandle(grouping.addAggregate(this.parts, initializer, aggregator, options))
+  }
+
+  windowedBy(windows: WindowsOptions, options: ErasedWindowedBy = {}): WindowedStreamHandle<TableHandle> {
+    return new WindowedStreamHandle(windowedBy(this.parts, windows, options), parts => new TableHandle(parts))
+  }
+
+  cogroup(aggregator: CombineStep): CogroupedHandle<TableHandle> {
+    return new CogroupedHandle([{ grouped: this.parts, aggregator }], parts => new TableHandle(parts))
   }
 }
 
@@ -215,6 +257,43 @@ export class TableHandle {
     return new TableHandle(tableSteps.addTableMapValues(this.parts, mapper, options))
   }
 
+  transformValues(
+    transformer: tableSteps.TransformerSupplier,
+    options: Parameters<typeof tableSteps.addTableTransformValues>[2] = {},
+  ): TableHandle {
+    return new TableHandle(tableSteps.addTableTransformValues(this.parts, transformer, options))
+  }
+
+  join(other: TableHandle, joiner: JoinStep, options: ErasedTableOptions = {}): TableHandle {
+    return new TableHandle(addTableTableJoin(this.parts, other.parts, joiner, options, 'inner'))
+  }
+
+  leftJoin(other: TableHandle, joiner: JoinStep, options: ErasedTableOptions = {}): TableHandle {
+    return new TableHandle(addTableTableJoin(this.parts, other.parts, joiner, options, 'left'))
+  }
+
+  outerJoin(other: TableHandle, joiner: JoinStep, options: ErasedTableOptions = {}): TableHandle {
+    return new TableHandle(addTableTableJoin(this.parts, other.parts, joiner, options, 'outer'))
+  }
+
+  foreignKeyJoin(
+    other: TableHandle,
+    foreignKey: ForeignKeyStep,
+    joiner: JoinStep,
+    options: ErasedTableOptions,
+  ): TableHandle {
+    return new TableHandle(addForeignKeyJoin(this.parts, other.parts, foreignKey, joiner, options, false))
+  }
+
+  foreignKeyLeftJoin(
+    other: TableHandle,
+    foreignKey: ForeignKeyStep,
+    joiner: JoinStep,
+    options: ErasedTableOptions,
+  ): TableHandle {
+    return new TableHandle(addForeignKeyJoin(this.parts, other.parts, foreignKey, joiner, options, true))
+  }
+
   toStream(selectorOrOptions?: Step | Named, options: Named = {}): StreamHandle {
     if (typeof selectorOrOptions !== 'function') {
       return new StreamHandle(tableSteps.addToStream(this.parts, selectorOrOptions ?? {}))
@@ -227,6 +306,10 @@ export class TableHandle {
     options: Named & { readonly key: AnySerde; readonly value: AnySerde },
   ): GroupedTableHandle {
     return new GroupedTableHandle(tableSteps.addTableGroupBy(this.parts, selector, options))
+  }
+
+  suppress(options: ErasedSuppressOptions): TableHandle {
+    return new TableHandle(addSuppress(this.parts, options))
   }
 
   withSerdes({ value }: { readonly value?: AnySerde | undefined }): TableHandle {
@@ -281,6 +364,11 @@ function asStep(step: unknown): unknown {
 function asJoiner(joiner: unknown): JoinStep
 function asJoiner(joiner: unknown): unknown {
   return joiner
+}
+
+function asStreamJoinOptions(options: unknown): ErasedStreamJoinOptions
+function asStreamJoinOptions(options: unknown): unknown {
+  return options ?? {}
 }
 
 function asOptions(options: unknown): Named & SerdePair

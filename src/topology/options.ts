@@ -42,6 +42,8 @@ export type Joiner<K, L, R, VR> = (left: L, right: R, key: K) => Sync<VR>
 export type Initializer<A> = () => A
 /** Adds a value to an aggregate; null deletes it. Do not change `aggregate` in place. Kafka Streams: `Aggregator`. */
 export type Aggregator<K, V, A> = (aggregate: A, value: V, key: K, record: RecordContext) => A | null
+/** Joins the aggregates of two sessions. Kafka Streams: `Merger`. */
+export type Merger<K, A> = (left: A, right: A, key: K) => A
 /** Serde of a key: required while the stream has none, or when the bytes are to hold another type. */
 export type KeySerdeOption<K, KR, M extends MissingSerde> = 'no key serde' extends M
   ? { /** Serde of the key. */ key: SerdeFor<K, KR> }
@@ -89,12 +91,19 @@ export interface StreamSourceOptions<KS extends AnySerde, VS extends AnySerde, K
   value?: VS
 }
 
-/** Options of `table`. Kafka Streams: `Consumed` and `Materialized`. */
+/** Options of `table` and `globalTable`. Kafka Streams: `Consumed` and `Materialized`. */
 export interface TableSourceOptions<K, V> extends SourceOptions<K, V>, StoreOptions {
   /** Serde of the key; records with a null key are dropped and counted. */
   key: Serde<K>
   /** Serde of the value; a null value is a deletion and reaches no serde. */
   value: Serde<V>
+  /** Keep earlier versions, for joins by time. Kafka Streams: `Stores.persistentVersionedKeyValueStore` */
+  versioned?: {
+    /** How far back. */
+    historyRetention: Duration
+    /** Size of a segment. A store in memory has none: told for the JVM's sake. */
+    segmentInterval?: Duration
+  }
 }
 
 /**
@@ -129,8 +138,16 @@ export interface StoreOptions extends NameOptions, StoreEngineOptions {
   store?: string
 }
 
+/** Store of a windowed result. Kafka Streams: `Materialized<K, V, WindowStore>`. */
+export interface WindowedStoreOptions extends StoreOptions {
+  /** How long windows are kept after their start. @default size + grace */
+  retention?: Duration
+}
+
 /** Store with the serde of a new value type; the serde decides the type. Kafka Streams: `Materialized.with(keySerde, valueSerde)`. */
 export type ValueStoreOptions<A> = StoreOptions & { /** Serde of the result. */ value: Serde<A> }
+/** The same for windows. */
+export type WindowedValueStoreOptions<A> = WindowedStoreOptions & { /** Serde of the result. */ value: Serde<A> }
 /** Options of `repartition`. Kafka Streams: `Repartitioned`. */
 export interface RepartitionOptions<K, V> extends NameOptions {
   /** Partitions of the topic. @default as many as the upstream topics */
@@ -139,5 +156,46 @@ export interface RepartitionOptions<K, V> extends NameOptions {
   partitioner?: Partitioner<K, V>
 }
 
+/** Options of a stream-stream join, beside serdes. Kafka Streams: `JoinWindows`, `StreamJoined`. */
+export interface StreamJoinOptions extends NameOptions, StoreEngineOptions {
+  /** Largest time between the two records; or how far the right one may lie `before` and `after` the left one. */
+  within: Duration | { before: Duration; after: Duration }
+  /** How long after that an unmatched record waits; there is no default, write `0` for none. */
+  grace: Duration
+  /** Base name of the two stores. Kafka Streams: `StreamJoined.withStoreName` */
+  store?: string
+}
+
 /** Options of a stream-table join, beside serdes. Kafka Streams: `Joined`. */
-export type TableJoinOptions = NameOptions
+export interface TableJoinOptions extends NameOptions {
+  /** Let stream records wait that long for the table, which must be versioned. @default no wait */
+  grace?: Duration
+}
+
+/** How many updates a suppress holds. Kafka Streams: `BufferConfig`. */
+export interface SuppressBuffer {
+  /** Most keys held. @default unbounded */
+  maxRecords?: number
+  /** Most bytes held. @default unbounded */
+  maxBytes?: number
+}
+/** Hold back updates of a key for a time and pass on the last. Kafka Streams: `Suppressed.untilTimeLimit`. */
+export interface SuppressUntilTimeLimit extends NameOptions, SuppressBuffer {
+  /** How long after the first held update, by event time. */
+  until: Duration
+  /** A full buffer passes on its oldest, or stops the application. @default 'emit'. Kafka Streams: `emitEarlyWhenFull`, `shutDownWhenFull` */
+  whenFull?: 'emit' | 'stop'
+}
+/** Hold back a window until it has closed and pass on its final result. Kafka Streams: `Suppressed.untilWindowCloses`. */
+export interface SuppressUntilWindowCloses extends NameOptions, SuppressBuffer {
+  /** Only on windowed tables. */
+  until: 'windowCloses'
+  /** A final result cannot be early: a full buffer stops the application. Kafka Streams: `shutDownWhenFull` */
+  whenFull?: 'stop'
+}
+
+/** Options of `dedupe`. Kafka Streams: none (KIP-655). */
+export interface DedupeOptions extends StoreOptions {
+  /** How long an id is remembered, by event time; a record that comes later than that is not told apart any more. */
+  within: Duration
+}

@@ -1,10 +1,12 @@
 import type { AnySerde, Serializer } from '../serdes/serde.ts'
+import type { Duration } from '../model/duration.ts'
 import type { PartitionerStep } from '../operators/sink.ts'
 import type { StoreDefinition } from '../stores/store-spec.ts'
 import type { Graph } from './graph.ts'
 import type { GraphNode } from './graph-node.ts'
 import type { StoreOptions } from './options.ts'
 import type { TableOrigin } from './table-origin.ts'
+import type { WindowsDefinition } from './windows.ts'
 
 /** Serdes a step may be given, their types forgotten. */
 export interface SerdePair {
@@ -35,6 +37,11 @@ export interface ErasedTableOptions extends StoreOptions {
   readonly value?: AnySerde | undefined
 }
 
+/** Options of a windowed step, their types forgotten. */
+export interface ErasedWindowedOptions extends ErasedTableOptions {
+  readonly retention?: Duration | undefined
+}
+
 /** A stream as the graph knows it. */
 export interface StreamParts extends SerdePair {
   readonly graph: Graph
@@ -63,6 +70,8 @@ export interface TableParts {
   readonly key: AnySerde
   readonly value: AnySerde | undefined
   readonly origin: TableOrigin
+  /** Of a table of windows. */
+  readonly windows?: WindowsDefinition | undefined
   /** Its own store, if it has a name. */
   readonly definition: StoreDefinition | undefined
   readonly sources: readonly GraphNode[]

@@ -29,6 +29,42 @@ const CHANGELOG_CONFIGS: Readonly<Record<string, string>> = {
   'message.timestamp.type': 'CreateTime',
 }
 
+/** Added to the retention of windowed changelogs: clocks of brokers and of events may differ. Kafka Streams: `windowstore.changelog.additional.retention.ms`. */
+const ADDITIONAL_RETENTION_MS = 86_400_000
+
+/** Configuration of a store's changelog. Kafka Streams: `WindowedChangelogTopicConfig`, `UnwindowedUnversionedChangelogTopicConfig`. */
+function changelogConfigs(
+  { kind, retentionMs }: StoreDefinition,
+  properties: PlanProperties,
+): Readonly<Record<string, string>> {
+  if (retentionMs === undefined) return CHANGELOG_CONFIGS
+  const additionalMs = properties['windowstore.changelog.additional.retention.ms'] ?? ADDITIONAL_RETENTION_MS
+  const totalMs = Math.min(retentionMs + additionalMs, Number.MAX_SAFE_INTEGER)
+  // Versions of a key must outlive the history a restore has to bring back. Kafka Streams: `VersionedChangelogTopicConfig`.
+  if (kind === 'versioned') return { ...CHANGELOG_CONFIGS, 'min.compaction.lag.ms': String(totalMs) }
+  return { ...CHANGELOG_CONFIGS, 'cleanup.policy': 'compact,delete', 'retention.ms': String(totalMs) }
+}
+
+/** Stores of results, which are cached unless they say otherwise; a user's own are cached only if they say so. */
+const CACHED_KINDS: ReadonlySet<StoreDefinition['kind']> = new Set([
+  'timestampedKeyValue',
+  'timestampedWindow',
+  'session',
+])
+
+/** The share of a store in the cache of a thread: all of its cached stores have equal ones. Kafka Streams: `statestore.cache.max.bytes`. */
+function cacheBytesOf(definition: StoreDefinition, graph: Graph, properties: PlanProperties): number {
+  const totalBytes = properties['statestore.cache.max.bytes'] ?? 0
+  if (totalBytes === 0 || !isCached(definition)) return 0
+  const threads = properties['num.stream.threads'] ?? 1
+  const stores = [...graph.stores.values()].filter(isCached).length
+  return Math.max(1, Math.floor(totalBytes / threads / stores))
+}
+
+function isCached({ kind, options }: StoreDefinition): boolean {
+  return CACHED_KINDS.has(kind) && (options.caching ?? true)
+}
+
 /**
  * Settles what depends on properties: topic names, changelogs, reset policies.
  *
@@ -38,7 +74,7 @@ export function planApplication(topology: Topology, properties: PlanProperties):
   if (!(topology instanceof BuiltTopology)) {
     throw new MillraceError('USAGE', { what: 'A topology is what `streams(builder => { … })` returns.' })
   }
-  const { graph } = topology
+  const graph = topology.graphFor(properties)
   checkStores(graph, properties)
   const warnings = checkNames(graph, properties)
   const groups = groupNodes(graph)
@@ -132,8 +168,10 @@ function planStore(graph: Graph, name: string, properties: PlanProperties): read
       changelogTopic:
         logging === false ? undefined : (sourceTopic ?? changelogTopicOf(properties['application.id'], name)),
       kind: definition.kind,
-      configs: { ...CHANGELOG_CONFIGS, ...(typeof logging === 'object' ? logging : {}) },
+      configs: { ...changelogConfigs(definition, properties), ...(typeof logging === 'object' ? logging : {}) },
       sourceTopicIsChangelog: logging !== false && sourceTopic !== undefined,
+      hasHeaders: properties['dsl.store.format'] === 'headers',
+      cacheBytes: cacheBytesOf(definition, graph, properties),
       definition,
     },
   ]

@@ -70,7 +70,11 @@ export interface StorePlan {
   readonly configs: Readonly<Record<string, string>>
   /** The table's own source topic serves as changelog: nothing is written to it. */
   readonly sourceTopicIsChangelog: boolean
+  /** Most bytes its cache holds back until the commit; 0 without a cache. */
+  readonly cacheBytes: number
   readonly definition: StoreDefinition
+  /** Whether the format of stores has record headers (`dsl.store.format`). */
+  readonly hasHeaders: boolean
 }
 
 /** A table every instance holds in full. */

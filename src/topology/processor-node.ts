@@ -14,12 +14,8 @@ export interface ErasedSupplier extends ErasedProcessorSupplier {
 
 /** Adds a user's processor with its stores. */
 export function addProcessor(graph: Graph, parent: GraphNode, supplier: ErasedSupplier, keepsKey: boolean): GraphNode {
-  const stores = new Map<string, StoreDefinition>()
   const name = graph.nameOr(supplier.name, keepsKey ? 'KSTREAM-PROCESSVALUES-' : 'KSTREAM-PROCESSOR-')
-  for (const [use, spec] of Object.entries(supplier.stores ?? {})) {
-    const definition = definitionOf(graph, spec, name)
-    if (definition !== undefined) stores.set(use, definition)
-  }
+  const stores = usedStores(graph, supplier.stores, name)
   const node = graph.add({
     name,
     parents: [parent],
@@ -43,6 +39,20 @@ export function addProcessor(graph: Graph, parent: GraphNode, supplier: ErasedSu
     graph.connect(node, definition.name)
   }
   return node
+}
+
+/** The stores a user's function asks for, by the name it uses for them. */
+export function usedStores(
+  graph: Graph,
+  specs: Readonly<Record<string, StoreSpec<unknown>>> | undefined,
+  node: string,
+): ReadonlyMap<string, StoreDefinition> {
+  const stores = new Map<string, StoreDefinition>()
+  for (const [use, spec] of Object.entries(specs ?? {})) {
+    const definition = definitionOf(graph, spec, node)
+    if (definition !== undefined) stores.set(use, definition)
+  }
+  return stores
 }
 
 function definitionOf(graph: Graph, spec: StoreSpec<unknown>, node: string): StoreDefinition | undefined {

@@ -52,13 +52,17 @@ export function addRepartition(graph: Graph, options: RepartitionOptions): Graph
 /** Adds the sink of a repartition topic. */
 export function addRepartitionSink(
   graph: Graph,
-  options: RepartitionOptions & { readonly name: string; readonly topic: string },
+  options: Omit<RepartitionOptions, 'parent'> & {
+    readonly parent: GraphNode | readonly GraphNode[]
+    readonly name: string
+    readonly topic: string
+  },
 ): GraphNode {
   const { name, topic, key, value, partitions, partitioner } = options
   return graph.add({
     name,
     kind: 'sink',
-    parents: [options.parent],
+    parents: Array.isArray(options.parent) ? options.parent : [options.parent],
     sink: { topic, internal: true, partitions },
     use: side => ({ reads: partitioner !== undefined, passes: false, writes: [side === 'key' ? key : value] }),
     serdes: { key, value },

@@ -27,11 +27,16 @@ interface Flow {
  */
 export class SideFlow {
   readonly #side: Side
+  readonly #holdsBack: (node: GraphNode) => boolean
   readonly #flowOf = new Map<GraphNode, Flow>()
 
-  /** @param nodes - of one subtopology, parents first */
-  constructor(nodes: readonly GraphNode[], side: Side) {
+  /**
+   * @param nodes - of one subtopology, parents first
+   * @param holdsBack - whether a cache stands between what a node gets and what it hands on
+   */
+  constructor(nodes: readonly GraphNode[], side: Side, holdsBack: (node: GraphNode) => boolean) {
     this.#side = side
+    this.#holdsBack = holdsBack
     for (const node of nodes) this.#enter(node)
     for (const node of nodes) this.#note(node)
   }
@@ -72,7 +77,8 @@ export class SideFlow {
 
   #enter(node: GraphNode): void {
     const [first, ...others] = node.parents.map(parent => this.#flow(parent))
-    if (first === undefined || !node.use(this.#side).passes) {
+    // What is held back comes later, when the source is at another record.
+    if (first === undefined || !node.use(this.#side).passes || this.#holdsBack(node)) {
       this.#flowOf.set(node, { origins: new Set([node]), isRead: false, writers: [] })
       return
     }

@@ -4,6 +4,7 @@ import type { CombineStep } from '../operators/step.ts'
 import { long } from '../serdes/numbers.ts'
 import { withoutNull } from '../serdes/nullable.ts'
 import type { AnySerde } from '../serdes/serde.ts'
+import { resultsOf } from './cached-results.ts'
 import { IGNORES, PASSES, READS, type GraphNode, type NodeCompiler, type SideUse } from './graph-node.ts'
 import type { StoreOptions } from './options.ts'
 import type { ErasedTableOptions, GroupedStreamParts, TableParts } from './parts.ts'
@@ -95,7 +96,7 @@ function addAggregation(grouped: GroupedStreamParts, options: StoreOptions, kind
           dropped: compiler.dropped,
           sendsOld: origin.sendsOld,
         },
-        compiler,
+        { ...compiler, next: resultsOf(compiler, compiler.store(storeName), key, () => origin.sendsOld) },
       ),
   })
   graph.connect(node, storeName)
@@ -103,7 +104,7 @@ function addAggregation(grouped: GroupedStreamParts, options: StoreOptions, kind
 }
 
 /** A topic with a name of its own is shared by all aggregations of the grouping; else each has one, named after its store. */
-function repartitionOf(grouped: GroupedStreamParts, storeName: string): GraphNode {
+export function repartitionOf(grouped: GroupedStreamParts, storeName: string): GraphNode {
   const { stream, name, key } = grouped
   const { graph, node } = stream
   if (grouped.repartitioned !== undefined && name !== undefined) {

@@ -1,19 +1,31 @@
+import type { Duration } from '../model/duration.ts'
+import type { Forward } from '../operators/forward.ts'
 import { streamGlobalTableJoin, streamTableJoin, type JoinStep } from '../operators/stream-table-join.ts'
-import { storeGetter } from '../operators/table.ts'
+import { storeGetter } from '../operators/table-getter.ts'
 import type { Step } from '../operators/step.ts'
+import { waitForTable } from '../operators/waiting-records.ts'
+import { erasedSerde } from '../serdes/erased-serde.ts'
 import { withoutNull } from '../serdes/nullable.ts'
+import type { AnySerde } from '../serdes/serde.ts'
+import { bytes } from '../serdes/text.ts'
 import type { StoreDefinition } from '../stores/store-spec.ts'
-import { READS, READS_AND_PASSES } from './graph-node.ts'
+import { READS, READS_AND_PASSES, type NodeCompiler } from './graph-node.ts'
+import { durationOr0 } from './join-options.ts'
 import { union, type Named, type SerdePair, type StreamParts, type TableParts } from './parts.ts'
 import { repartitioned } from './stream-steps.ts'
 import { serdeOf } from './stream-serdes.ts'
+
+/** Options of a join with a table, their types forgotten. */
+export interface ErasedTableJoinOptions extends Named, SerdePair {
+  readonly grace?: Duration | undefined
+}
 
 /** `join` and `leftJoin` with a table; a re-keyed stream is repartitioned first. Kafka Streams: `KStreamImpl.doStreamTableJoin`. */
 export function addTableJoin(
   stream: StreamParts,
   table: TableParts,
   joiner: JoinStep,
-  options: Named & SerdePair,
+  options: ErasedTableJoinOptions,
   isLeft: boolean,
 ): StreamParts {
   const { graph } = stream
@@ -37,26 +49,97 @@ export function addTableJoin(
   table.origin.materialize()
   const sources = union(joined.sources, table.sources)
   graph.copartitioned.push(sources)
+  const name = graph.nameOr(options.name, isLeft ? 'KSTREAM-LEFTJOIN-' : 'KSTREAM-JOIN-')
+  const buffer = bufferOf(joined, table, options, name)
   const node = graph.add({
-    name: graph.nameOr(options.name, isLeft ? 'KSTREAM-LEFTJOIN-' : 'KSTREAM-JOIN-'),
+    name,
     parents: [joined.node],
-    use: side => (side === 'key' ? { ...READS_AND_PASSES, writes: [table.key] } : READS),
+    // Records that waited have another key than the record that ends their wait.
+    use: side => {
+      if (side === 'key') return { reads: true, passes: buffer === undefined, writes: [table.key] }
+      return buffer === undefined ? READS : { ...READS, writes: [buffer.value] }
+    },
     serdes: { key, value: undefined },
-    compile: compiler =>
-      streamTableJoin(
+    compile: compiler => {
+      const topic = compiler.changelogTopic(table.origin.stores()[0] ?? table.node.name)
+      const join = streamTableJoin(
         {
           ...compiler.site,
           getter: table.origin.getter(compiler),
-          keyBytes: compiler.keyBytes(table.key, compiler.changelogTopic(table.origin.stores()[0] ?? table.node.name)),
+          keyBytes: buffer === undefined ? compiler.keyBytes(table.key, topic) : compiler.newKeyBytes(table.key, topic),
           dropped: compiler.dropped,
           joiner,
           isLeft,
         },
         compiler.next,
-      ),
+      )
+      return buffer === undefined ? join : waiting(buffer, compiler, isLeft, join)
+    },
   })
+  if (buffer !== undefined) {
+    graph.addStore(buffer.store)
+    graph.connect(node, buffer.store.name)
+  }
   for (const store of table.origin.stores()) graph.connect(node, store)
   return { graph, node, key, value: undefined, rekeyed: false, sources }
+}
+
+/** A buffer in which stream records wait, with the serdes of what they are. */
+interface Buffering {
+  readonly store: StoreDefinition
+  readonly key: AnySerde
+  readonly value: AnySerde
+  readonly graceMs: number
+}
+
+/** With grace, stream records wait for the table; only one that knows what held then can make use of that. */
+function bufferOf(
+  stream: StreamParts,
+  table: TableParts,
+  { grace, value }: ErasedTableJoinOptions,
+  name: string,
+): Buffering | undefined {
+  if (grace === undefined) return undefined
+  const { graph } = stream
+  if (!table.origin.isVersioned) {
+    graph.report('TOPOLOGY_INVALID', {
+      node: name,
+      what: `${name} waits for the table, and the table keeps no versions: it would be joined as it is later.`,
+      action: 'Give the table `versioned`, or leave `grace` out.',
+    })
+  }
+  return {
+    store: { name: `${name}-Buffer`, kind: 'keyValue', key: bytes, value: bytes, options: {} },
+    key: withoutNull(table.key),
+    value: withoutNull(serdeOf(stream, 'value', value, name)),
+    graceMs: durationOr0(graph, grace, 'grace', name),
+  }
+}
+
+function waiting(
+  { store, key, value, graceMs }: Buffering,
+  compiler: NodeCompiler,
+  isLeft: boolean,
+  join: Forward,
+): Forward {
+  const topic = compiler.changelogTopic(store.name)
+  return waitForTable(
+    {
+      ...compiler.site,
+      store: compiler.store(store.name),
+      key: erasedSerde(key),
+      value: erasedSerde(value),
+      keyBytes: compiler.keyBytes(key, topic),
+      valueBytes: compiler.sideBytes('value', value, topic),
+      topic,
+      graceMs,
+      observed: compiler.variable('time', -1),
+      sequence: compiler.variable('seq', 0),
+      isLeft,
+      dropped: compiler.dropped,
+    },
+    join,
+  )
 }
 
 /** `join` and `leftJoin` with a global table. Kafka Streams: `KStreamImpl.globalTableJoin`. */

@@ -1,6 +1,7 @@
 import type { AnySerde, Bytes, Serde, SerdeType } from '../serdes/serde.ts'
 import type { StoreSpec } from '../stores/store-spec.ts'
 import type { KStream, KTable } from './dsl.ts'
+import type { GlobalKTable } from './dsl-types.ts'
 import type { Present, StreamSourceOptions, TableSourceOptions } from './options.ts'
 import type { StreamsProperties } from './properties.ts'
 
@@ -13,6 +14,8 @@ export interface StreamsBuilder {
   ): KStream<SerdeType<KS>, SerdeType<VS>>
   /** Reads a topic as a table. Kafka Streams: `table(topic, Consumed, Materialized)`. */
   table<K, V>(topic: string, options: TableSourceOptions<K, V>): KTable<Present<K>, Present<V>>
+  /** Reads a topic as a table held in full by every instance. Kafka Streams: `globalTable(topic, Consumed, Materialized)`. */
+  globalTable<K, V>(topic: string, options: TableSourceOptions<K, V>): GlobalKTable<Present<K>, Present<V>>
   /** Adds a store before a processor uses it; only needed to fix its place in the numbering. Kafka Streams: `addStateStore`. */
   addStateStore(store: StoreSpec<unknown>): void
 }

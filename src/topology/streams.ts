@@ -1,6 +1,6 @@
 import { MillraceError, asMillraceError } from '../model/errors.ts'
 import { BuilderHandle } from './builder-handle.ts'
-import { topologyInvalid } from './graph.ts'
+import { Graph, topologyInvalid } from './graph.ts'
 import type { StreamsBuilder } from './streams-builder.ts'
 import { BuiltTopology, type Topology } from './topology.ts'
 
@@ -22,8 +22,12 @@ export function streams(define: (builder: StreamsBuilder) => void): Topology {
  * @throws MillraceError `TOPOLOGY_INVALID`
  */
 export function buildTopology(define: (builder: BuilderHandle) => void): Topology {
-  const builder = new BuilderHandle()
-  const { graph } = builder
+  return new BuiltTopology(buildGraph(define, false), () => buildGraph(define, true))
+}
+
+function buildGraph(define: (builder: BuilderHandle) => void, optimizes: boolean): Graph {
+  const graph = new Graph({ optimizes })
+  const builder = new BuilderHandle(graph)
   try {
     define(builder)
   } catch (thrown) {
@@ -32,7 +36,7 @@ export function buildTopology(define: (builder: BuilderHandle) => void): Topolog
     graph.problems.push(asMillraceError(thrown))
   }
   if (graph.problems.length > 0) throw topologyInvalid(graph.problems)
-  return new BuiltTopology(graph)
+  return graph
 }
 
 /** The typed surface over the untyped builder: the only place where the two meet. */

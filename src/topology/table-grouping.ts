@@ -6,6 +6,7 @@ import { erasedSerde } from '../serdes/erased-serde.ts'
 import { withoutNull } from '../serdes/nullable.ts'
 import { long } from '../serdes/numbers.ts'
 import type { AnySerde } from '../serdes/serde.ts'
+import { resultsOf } from './cached-results.ts'
 import { READS, READS_AND_PASSES, type GraphNode, type NodeCompiler } from './graph-node.ts'
 import type { StoreOptions } from './options.ts'
 import type { GroupedTableParts, TableParts } from './parts.ts'
@@ -78,7 +79,7 @@ function addAggregation(
           keyBytes: compiler.keyBytes(key, compiler.changelogTopic(storeName)),
           sendsOld: origin.sendsOld,
         },
-        compiler,
+        { ...compiler, next: resultsOf(compiler, compiler.store(storeName), key, () => origin.sendsOld) },
       ),
   })
   graph.connect(node, storeName)

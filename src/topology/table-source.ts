@@ -1,9 +1,11 @@
-import { tableSource } from '../operators/table.ts'
+import { tableSource, versionedTableSource } from '../operators/table.ts'
+import type { Forward } from '../operators/forward.ts'
 import { withoutNull } from '../serdes/nullable.ts'
 import type { AnySerde } from '../serdes/serde.ts'
 import type { StoreDefinition, StoreEngineOptions } from '../stores/store-spec.ts'
 import type { Graph } from './graph.ts'
-import { PASSES, READS_AND_PASSES, type GraphNode } from './graph-node.ts'
+import { resultsOf } from './cached-results.ts'
+import { PASSES, READS_AND_PASSES, type GraphNode, type NodeCompiler } from './graph-node.ts'
 import type { TableParts } from './parts.ts'
 import { SourceTable } from './table-origin.ts'
 
@@ -18,6 +20,8 @@ export interface TableSourceParts {
   readonly value: AnySerde
   readonly options: StoreEngineOptions
   readonly sources: readonly GraphNode[]
+  /** How far back earlier values are kept, in ms; only the latest when `undefined`. */
+  readonly historyMs?: number | undefined
   /** The table reads its topic directly, so the topic can serve as changelog. */
   readonly readsTopic?: boolean
 }
@@ -27,7 +31,11 @@ export function addTableSource(graph: Graph, parts: TableSourceParts): TablePart
   const { parent, name, storeName, isNamed, options, sources } = parts
   const key = withoutNull(parts.key)
   const value = withoutNull(parts.value)
-  const definition: StoreDefinition = { name: storeName, kind: 'timestampedKeyValue', key, value, options }
+  const { historyMs } = parts
+  const definition: StoreDefinition =
+    historyMs === undefined
+      ? { name: storeName, kind: 'timestampedKeyValue', key, value, options }
+      : { name: storeName, kind: 'versioned', key, value, options, retentionMs: historyMs }
   const node = graph.add({
     name,
     parents: [parent],
@@ -36,24 +44,40 @@ export function addTableSource(graph: Graph, parts: TableSourceParts): TablePart
       return side === 'key' ? { ...PASSES, writes: [key] } : READS_AND_PASSES
     },
     serdes: { key, value },
-    compile: compiler =>
-      tableSource(
-        {
-          ...compiler.site,
-          kept: origin.isKept
-            ? { store: compiler.store(storeName), keyBytes: compiler.keyBytes(key, compiler.changelogTopic(storeName)) }
-            : undefined,
-          sendsOld: origin.sendsOld,
-        },
-        compiler.dropped,
-        compiler.next,
-      ),
+    compile: compiler => (historyMs === undefined ? compilePlain(compiler) : compileVersioned(compiler)),
   })
-  const origin = new SourceTable(storeName, isNamed, () => {
-    if (!isNamed) graph.numberedResources.push(storeName)
-    graph.addStore(definition)
-    graph.connect(node, storeName)
-    if (parts.readsTopic === true) graph.sourceStores.set(storeName, parent)
-  })
+  const compilePlain = (compiler: NodeCompiler): Forward =>
+    tableSource(
+      {
+        ...compiler.site,
+        kept: origin.isKept
+          ? { store: compiler.store(storeName), keyBytes: compiler.keyBytes(key, compiler.changelogTopic(storeName)) }
+          : undefined,
+        sendsOld: origin.sendsOld,
+      },
+      compiler.dropped,
+      origin.isKept ? resultsOf(compiler, compiler.store(storeName), key, () => origin.sendsOld) : compiler.next,
+    )
+  const compileVersioned = (compiler: NodeCompiler): Forward =>
+    versionedTableSource(
+      {
+        ...compiler.site,
+        store: compiler.versionedStore(storeName),
+        keyBytes: compiler.keyBytes(key, compiler.changelogTopic(storeName)),
+        sendsOld: origin.sendsOld,
+        dropped: compiler.dropped,
+      },
+      compiler.next,
+    )
+  const origin = new SourceTable(
+    storeName,
+    { isKept: isNamed || historyMs !== undefined, isVersioned: historyMs !== undefined },
+    () => {
+      if (!isNamed) graph.numberedResources.push(storeName)
+      graph.addStore(definition)
+      graph.connect(node, storeName)
+      if (parts.readsTopic === true) graph.sourceStores.set(storeName, parent)
+    },
+  )
   return { graph, node, key, value, origin, definition: isNamed ? definition : undefined, sources }
 }

@@ -1,8 +1,10 @@
 import type { Forward } from '../operators/forward.ts'
 import type { Step } from '../operators/step.ts'
 import {
+  latestOnly,
   tableFilter,
   tableMapValues,
+  tableTransformValues,
   tableToStream,
   type TableParts as TableOperatorParts,
 } from '../operators/table.ts'
@@ -10,16 +12,22 @@ import { tableSelect, type EntrySelector } from '../operators/table-group.ts'
 import { withoutNull } from '../serdes/nullable.ts'
 import type { AnySerde } from '../serdes/serde.ts'
 import { bytes } from '../serdes/text.ts'
-import type { StoreDefinition } from '../stores/store-spec.ts'
+import type { StoreDefinition, StoreSpec } from '../stores/store-spec.ts'
+import { usedStores } from './processor-node.ts'
+import { resultsOf } from './cached-results.ts'
 import { PASSES, READS, READS_AND_PASSES, type NodeCompiler } from './graph-node.ts'
 import type { ErasedTableOptions, GroupedTableParts, Named, StreamParts, TableParts } from './parts.ts'
 import { readsOf } from './reads.ts'
 import { DerivedTable, StoredTable } from './table-origin.ts'
 
+/** Makes the function that transforms values. Kafka Streams: `ValueTransformerWithKeySupplier`. */
+export type TransformerSupplier = (context: { readonly stores: Readonly<Record<string, unknown>> }) => Step
+
 /** What is particular to one kind of table step. */
 interface TableStep {
   readonly prefix: string
-  readonly step: Step
+  /** User code that may read the key. */
+  readonly step: object
   readonly value: AnySerde | undefined
   readonly passesValue: boolean
   readonly derived: DerivedTable
@@ -60,6 +68,34 @@ export function addTableMapValues(table: TableParts, mapper: Step, options: Eras
   })
 }
 
+/** `transformValues`: the function is made once per task, with the stores it uses. */
+export function addTableTransformValues(
+  table: TableParts,
+  newTransformer: TransformerSupplier,
+  options: ErasedTableOptions & { readonly stores?: Readonly<Record<string, StoreSpec<unknown>>> | undefined },
+): TableParts {
+  const stores: Map<string, StoreDefinition> = new Map()
+  const newStep = (compiler: NodeCompiler): Step =>
+    newTransformer({
+      stores: Object.fromEntries([...stores].map(([use, definition]) => [use, compiler.storeView(definition)])),
+    })
+  const transformed = addTableStep(table, options, {
+    prefix: 'KTABLE-TRANSFORMVALUES-',
+    step: newTransformer,
+    value: options.value,
+    passesValue: false,
+    derived: new DerivedTable(table.origin, { kind: 'transformValues', newStep }),
+    compile: (parts, compiler) => tableTransformValues(parts, newStep(compiler), compiler.next),
+  })
+  const { graph, node } = transformed
+  for (const [use, definition] of usedStores(graph, options.stores, node.name)) {
+    stores.set(use, definition)
+    graph.addStore(definition)
+    graph.connect(node, definition.name)
+  }
+  return transformed
+}
+
 /** `toStream`. */
 export function addToStream({ graph, node: parent, key, value, sources }: TableParts, options: Named): StreamParts {
   const node = graph.add({
@@ -85,7 +121,10 @@ export function addTableGroupBy(
     parents: [parent],
     use: () => READS,
     serdes: { key, value },
-    compile: compiler => tableSelect(compiler.site, selector, compiler.newKeyBytes(key, name), compiler.next),
+    compile: compiler => {
+      const select = tableSelect(compiler.site, selector, compiler.newKeyBytes(key, name), compiler.next)
+      return origin.isVersioned ? latestOnly(compiler.site, compiler.dropped, select) : select
+    },
   })
   origin.sendOld(true)
   return { graph, node, name: options.name, key, value, repartitioned: undefined }
@@ -94,7 +133,7 @@ export function addTableGroupBy(
 function addTableStep(table: TableParts, options: ErasedTableOptions, kind: TableStep): TableParts {
   const { graph, key } = table
   const name = graph.nameOr(options.name, kind.prefix)
-  const definition = definitionOf(table, options, kind, name)
+  const definition = keptStoreOf(table, { ...options, value: kind.value }, name)
   const origin = definition === undefined ? kind.derived : new StoredTable(definition.name)
   const node = graph.add({
     name,
@@ -116,8 +155,11 @@ function addTableStep(table: TableParts, options: ErasedTableOptions, kind: Tabl
                   keyBytes: compiler.keyBytes(key, compiler.changelogTopic(definition.name)),
                 },
           sendsOld: origin.sendsOld,
+          isVersioned: origin.isVersioned,
         },
-        compiler,
+        definition === undefined
+          ? compiler
+          : { ...compiler, next: resultsOf(compiler, compiler.store(definition.name), key, () => origin.sendsOld) },
       ),
   })
   if (definition !== undefined) {
@@ -127,19 +169,19 @@ function addTableStep(table: TableParts, options: ErasedTableOptions, kind: Tabl
   return { ...table, node, value: kind.value, origin, definition }
 }
 
-function definitionOf(
+/** The store a table step keeps its result in, if it was given a name. */
+export function keptStoreOf(
   { graph, key }: TableParts,
   options: ErasedTableOptions,
-  kind: TableStep,
   step: string,
 ): StoreDefinition | undefined {
   if (options.store === undefined) return undefined
-  if (kind.value === undefined) {
+  if (options.value === undefined) {
     graph.report('SERDE_MISSING', {
       node: step,
       what: `${step} keeps its result in the store ${options.store}, and no serde of its value is known.`,
       action: 'Give the step a serde: { value: … }.',
     })
   }
-  return { name: options.store, kind: 'timestampedKeyValue', key, value: withoutNull(kind.value ?? bytes), options }
+  return { name: options.store, kind: 'timestampedKeyValue', key, value: withoutNull(options.value ?? bytes), options }
 }

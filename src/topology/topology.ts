@@ -11,14 +11,25 @@ export interface Topology {
 
 /** A topology as `streams` makes it; recognised by its class. */
 export class BuiltTopology implements Topology {
-  readonly graph: Graph
+  readonly #plain: Graph
+  readonly #rebuild: () => Graph
+  #optimized: Graph | undefined
 
-  constructor(graph: Graph) {
-    this.graph = graph
+  /** @param rebuild - builds the graph again with optimizations; only called when they would change it */
+  constructor(graph: Graph, rebuild: () => Graph) {
+    this.#plain = graph
+    this.#rebuild = rebuild
   }
 
-  describe(_properties: Partial<StreamsProperties> = {}): TopologyDescription {
-    return describeGraph(this.graph)
+  /** The graph under given properties. Kafka Streams: `StreamsBuilder.build(Properties)`. */
+  graphFor(properties: Partial<StreamsProperties>): Graph {
+    if (properties['topology.optimization'] !== 'all' || !this.#plain.hasSelfJoin) return this.#plain
+    this.#optimized ??= this.#rebuild()
+    return this.#optimized
+  }
+
+  describe(properties: Partial<StreamsProperties> = {}): TopologyDescription {
+    return describeGraph(this.graphFor(properties))
   }
 }
 

@@ -12,6 +12,8 @@ export interface GoldenRecord {
   readonly value: Rendered
   readonly timestamp: number | null
   readonly headers?: readonly (readonly [string, string | null])[]
+  /** Bytes of a windowed key; in some files. */
+  readonly keyHex?: string | null
   readonly afterInput: number
 }
 

@@ -1,9 +1,15 @@
 import { long } from '../../src/serdes/numbers.ts'
+import { string } from '../../src/serdes/text.ts'
+import { sessionWindowed, timeWindowed } from '../../src/serdes/windowed.ts'
 import { NO_HEADERS } from '../../src/model/headers.ts'
 import type { Rendered } from './semantic-case.ts'
 
 /** A key in the form a golden file names. */
 export function renderKey(bytes: Buffer | null, form: string): Rendered {
+  const [kind, size] = form.split(':')
+  const context = { topic: '', side: 'key' as const, headers: NO_HEADERS }
+  if (bytes !== null && kind === 'timeWindowed') return timeWindowed(string, Number(size)).deserialize(bytes, context)
+  if (bytes !== null && kind === 'sessionWindowed') return sessionWindowed(string).deserialize(bytes, context)
   return render(bytes, form, 'key')
 }
 

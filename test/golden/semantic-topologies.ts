@@ -1,3 +1,7 @@
+import { CACHED } from './cached-topologies.ts'
+import { COGROUPS } from './cogroup-topologies.ts'
+import { WINDOWS } from './window-topologies.ts'
+import { SUPPRESS } from './suppress-topologies.ts'
 import { keyValueStore, timestampedKeyValueStore } from '../../src/stores/store-spec.ts'
 import { long } from '../../src/serdes/numbers.ts'
 import { nullable } from '../../src/serdes/nullable.ts'
@@ -5,32 +9,11 @@ import { string } from '../../src/serdes/text.ts'
 import type { Step } from '../../src/operators/step.ts'
 import type { JoinStep } from '../../src/operators/stream-table-join.ts'
 import type { BuilderHandle } from '../../src/topology/builder-handle.ts'
-import type { KStream } from '../../src/topology/dsl.ts'
 import { streams } from '../../src/topology/streams.ts'
 import type { StreamsBuilder } from '../../src/topology/streams-builder.ts'
 import type { Topology } from '../../src/topology/topology.ts'
-
-/** What a case notes in its `peek` and `foreach`. */
-export type Note = (text: string) => void
-
-/** Builds the topology of one case. */
-export type CaseBuilder = (builder: StreamsBuilder, note: Note) => void
-
-const text = { key: string, value: string }
-const nullableText = { key: nullable(string), value: nullable(string) }
-
-/** The number in a value; −1 for null and `DEL`. */
-function num(value: string | null): number {
-  return value === null || value === 'DEL' ? -1 : Number(value.slice(value.lastIndexOf(':') + 1))
-}
-
-function isEven(value: string | null): boolean {
-  return value !== null && num(value) % 2 === 0
-}
-
-function read(builder: StreamsBuilder, topic: string): KStream<string | null, string | null> {
-  return builder.stream(topic, nullableText)
-}
+import { isEven, nullableText, num, read, text, type CaseBuilder, type CaseParams, type Note } from './case-parts.ts'
+import { FOREIGN_KEY_JOINS, streamJoinOf, TABLE_JOINS, VERSIONED } from './join-topologies.ts'
 
 function append(aggregate: string, value: string): string | null {
   return value === 'DEL' ? null : `${aggregate}${value};`
@@ -236,6 +219,21 @@ const TABLES: Readonly<Record<string, CaseBuilder>> = {
       .toStream()
       .to('out', { value: string })
   },
+  'table-transformValues': b => {
+    b.table('in', text)
+      .transformValues(
+        () => {
+          let calls = 0
+          return (v, k) => {
+            calls += 1
+            return v === null ? null : `${k}${v}#${String(calls)}`
+          }
+        },
+        { store: 'tv', value: string },
+      )
+      .toStream()
+      .to('out')
+  },
   'table-toStream-rekey': b => {
     b.table('in', text).toStream((_v, k) => `${k}!`).to('out', { key: string })
   },
@@ -437,21 +435,24 @@ const BUILDERS: Readonly<Record<string, CaseBuilder>> = {
   ...AGGREGATIONS,
   ...TABLES,
   ...JOINS,
+  ...TABLE_JOINS,
+  ...FOREIGN_KEY_JOINS,
+  ...VERSIONED,
   ...PROCESSORS,
   ...OTHERS,
 }
 
 /** Parts of a case's name that are parameters, not another topology. */
-const PARAMETERS = /-(?:rocksDB|in_memory|headers)$/
+const PARAMETERS = /-(?:rocksDB|in_memory|headers|headers-format)$/
 
 /** The builder of a case; `undefined` when there is none yet. */
 export function builderOf(name: string): CaseBuilder | undefined {
-  return BUILDERS[name] ?? BUILDERS[name.replace(PARAMETERS, '')]
+  return BUILDERS[name] ?? BUILDERS[name.replace(PARAMETERS, '')] ?? [...WINDOWS, ...SUPPRESS, ...COGROUPS, ...CACHED].find(([pattern]) => pattern.test(name))?.[1] ?? streamJoinOf(name)
 }
 
 /** The topology of a case. */
-export function topologyOf(build: CaseBuilder, note: Note): Topology {
+export function topologyOf(build: CaseBuilder, note: Note, params: CaseParams): Topology {
   return streams(builder => {
-    build(builder, note)
+    build(builder, note, params)
   })
 }

@@ -3,11 +3,14 @@ import { createHash } from 'node:crypto'
 import { MillraceError } from '../../src/model/errors.ts'
 import type { ErrorPolicies } from '../../src/model/record-failure.ts'
 import { planApplication } from '../../src/topology/plan-application.ts'
+import type { ApplicationPlan } from '../../src/topology/plan.ts'
 import type { Topology } from '../../src/topology/topology.ts'
+import { STAMPED_WHEN_SENT } from '../../src/stores/changelog.ts'
 import { TestRun } from '../../src/testing/test-run.ts'
 import type { SentRecord } from '../../src/testing/memory-collector.ts'
 import { headersOf } from '../../src/model/headers.ts'
 import { readSemanticCases, semanticsDirectory, type GoldenBytes, type GoldenRecord, type SemanticCase } from './semantic-case.ts'
+import { expectStores } from './semantic-stores.ts'
 import { renderKey, renderValue } from './semantic-rendering.ts'
 import { builderOf, topologyOf } from './semantic-topologies.ts'
 
@@ -27,8 +30,9 @@ describe('semantics of Kafka Streams', () => {
       if (build === undefined) throw new Error(`no topology is written for the case ${golden.case}`)
       const notes: Outcome['notes'] = []
       let input = 0
-      const topology = topologyOf(build, note => notes.push({ note, afterInput: input }))
-      const run = newRun(golden, topology)
+      const topology = topologyOf(build, note => notes.push({ note, afterInput: input }), golden.params)
+      const plan = planOf(golden, topology)
+      const run = newRun(golden, plan)
       const outcome = runCase(golden, run, notes, at => {
         input = at
       })
@@ -37,16 +41,24 @@ describe('semantics of Kafka Streams', () => {
       expect(outcome.notes, 'sideEffects').to.deep.equal(golden.sideEffects ?? [])
       expect(outcome.internal, 'internalTopics').to.deep.equal(golden.internalTopics)
       expectChangelogs(golden, outcome.changelogs)
-      expectStores(golden, run)
-      expectTopology(golden, topology)
+      expectStores(golden, run, plan)
+      expectTopology(golden, plan)
       run.close()
     })
   }
 })
 
-function newRun(golden: SemanticCase, topology: Topology): TestRun {
-  const optimization = golden.config['topology.optimization'] === 'all' ? 'all' : 'none'
-  const plan = planApplication(topology, { 'application.id': 'app', 'topology.optimization': optimization })
+function planOf({ config }: SemanticCase, topology: Topology): ApplicationPlan {
+  const optimization = config['topology.optimization'] === 'all' ? 'all' : 'none'
+  return planApplication(topology, {
+    'application.id': 'app',
+    'topology.optimization': optimization,
+    'dsl.store.format': config['dsl.store.format'] === 'headers' ? 'headers' : 'default',
+    'statestore.cache.max.bytes': Number(config['statestore.cache.max.bytes'] ?? 0),
+  })
+}
+
+function newRun(golden: SemanticCase, plan: ApplicationPlan): TestRun {
   return new TestRun({
     plan,
     errors: policiesOf(golden),
@@ -113,6 +125,7 @@ function sort(record: SentRecord, at: number, golden: SemanticCase, outcome: Out
       value: renderValue(record.value, valueForm),
       timestamp,
       ...(headers.length === 0 ? {} : { headers }),
+      ...(golden.outputs[outcome.outputs.length]?.keyHex === undefined ? {} : { keyHex: record.key?.toString('hex') ?? null }),
       afterInput: at,
     }),
   )
@@ -124,7 +137,7 @@ function bytesOf({ topic, key, value, timestamp, headers }: SentRecord, at: numb
     topic,
     keyHex: key?.toString('hex') ?? null,
     valueHex: value?.toString('hex') ?? null,
-    timestamp,
+    timestamp: timestamp === STAMPED_WHEN_SENT ? null : timestamp,
     ...(hex.length === 0 ? {} : { headersHex: hex }),
     afterInput: at,
   }
@@ -154,26 +167,13 @@ function expectChangelogs(golden: SemanticCase, changelogs: readonly GoldenBytes
   expect(digests, 'changelogDigests').to.deep.equal(golden.changelogDigests)
 }
 
-function expectStores(golden: SemanticCase, run: TestRun): void {
-  if (golden.errorAtInput !== undefined) return
-  for (const [name, entries] of Object.entries(golden.stores ?? {})) {
-    const isTimestamped = entries.every(entry => entry.timestamp !== undefined)
-    const held = [...run.store(name).scan({})].map(([key, value, timestamp]) => ({
-      key: key.toString(),
-      value,
-      ...(isTimestamped && entries.length > 0 ? { timestamp } : {}),
-    }))
-    expect(held, `store ${name}`).to.deep.equal(entries)
-  }
-}
-
 function topicsOf(lines: readonly string[]): string[] {
   return lines.filter(line => /^ +(Source|Sink):/.test(line)).map(line => line.replace(/^.*\(/, '('))
 }
 
 /** Names of processors may differ where a branch has a name here and a number there; all else is the same text. */
-function expectTopology(golden: SemanticCase, topology: Topology): void {
-  const lines = String(topology.describe()).trimEnd().split('\n')
+function expectTopology(golden: SemanticCase, plan: ApplicationPlan): void {
+  const lines = String(plan.describe()).trimEnd().split('\n')
   if (golden.case.startsWith('stateless-split')) {
     expect(topicsOf(lines), 'topology').to.have.members(topicsOf(golden.topology))
   } else {

@@ -61,10 +61,17 @@ export async function messageOfYaml(...args: Parameters<typeof loadYaml>): Promi
 }
 
 /** The steps of an application, run by the test driver. */
-export async function driverOf(steps: string, options: Parameters<typeof loadYaml>[1] = {}): Promise<TestDriver> {
+export async function driverOf(
+  steps: string,
+  {
+    commit = 'everyRecord',
+    ...options
+  }: Parameters<typeof loadYaml>[1] & { readonly commit?: 'everyRecord' | 'explicit' } = {},
+): Promise<TestDriver> {
   const { topology, config } = await loadYaml(`${HEAD}${steps}`, options)
   return new TestDriver(topology, {
     streams: config.streams,
+    commit,
     ...(config.errors === undefined ? {} : { errors: config.errors }),
   })
 }

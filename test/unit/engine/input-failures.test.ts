@@ -42,6 +42,7 @@ class FailureBench {
       fetcher: this.fetcher,
       logger: SILENT_LOGGER,
       registry: this.room.registry,
+      globals: { reads: () => false, restart: () => Promise.resolve() },
       restorer: {
         reads: ({ topic }) => this.changelogs.has(topic),
         restart: partition => {

@@ -5,7 +5,8 @@ import { NO_HEADERS } from '../../../src/model/headers.ts'
 import { long } from '../../../src/serdes/numbers.ts'
 import { json } from '../../../src/serdes/json.ts'
 import type { AnySerde } from '../../../src/serdes/serde.ts'
-import type { Changelog, KeyValueState } from '../../../src/stores/key-value-state.ts'
+import type { Changelog } from '../../../src/stores/changelog.ts'
+import type { KeyValueState } from '../../../src/stores/key-value-state.ts'
 
 /** A change as it arrived in the changelog. */
 interface Change {

@@ -1,0 +1,27 @@
+import type { Clock, Random } from '../model/clock.ts'
+import type { Logger } from '../model/logger.ts'
+import type { EngineConfig } from '../config/engine-config.ts'
+import type { ApplicationPlan } from '../topology/plan.ts'
+import type { StoreRestoreProgress } from './changelog-restorer.ts'
+import type { ThreadIdentity } from './thread-parts.ts'
+import type { ThreadState } from './thread-state.ts'
+import type { PreparedTopics } from './topic-preparation.ts'
+
+/** What a thread tells its supervisor. */
+export interface ThreadListeners {
+  readonly onState: (state: ThreadState, previous: ThreadState) => void
+  readonly onCommit: (records: number) => void
+  readonly onRestore: (progress: StoreRestoreProgress) => void
+}
+
+export interface StreamThreadOptions {
+  readonly name: string
+  readonly config: EngineConfig
+  readonly plan: ApplicationPlan
+  readonly topics: PreparedTopics
+  readonly identity: ThreadIdentity
+  readonly clock: Clock
+  readonly random: Random
+  readonly logger: Logger
+  readonly listeners: ThreadListeners
+}

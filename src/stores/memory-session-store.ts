@@ -1,0 +1,111 @@
+import { NO_HEADERS, type RecordHeaders } from '../model/headers.ts'
+import { readSafeInt64, writeSafeInt64 } from '../serdes/int64.ts'
+import { MemoryTimedStore, type MemoryTimedStoreOptions } from './memory-timed-store.ts'
+import type { SessionEntry, SessionState, SessionVisitor } from './session-state.ts'
+
+const BOUND_BYTES = 8
+/** The JVM keeps sessions in segments of half the retention, but at least this long. */
+const SEGMENT_MS_MIN = 60_000
+
+/** Options of a session store in memory. */
+export interface MemorySessionStoreOptions extends MemoryTimedStoreOptions {
+  /** Whether removals carry the headers of the record that caused them. Kafka Streams: `dsl.store.format=headers`. @default false */
+  readonly logsHeaders?: boolean | undefined
+}
+
+/**
+ * A session store in memory. Its changelog has keys `key | 8 bytes end | 8 bytes start`. Kafka Streams:
+ * `RocksDBSessionStore` and `ChangeLoggingSessionBytesStore`.
+ */
+export class MemorySessionStore extends MemoryTimedStore implements SessionState {
+  override readonly kind = 'session'
+  readonly #logsHeaders: boolean
+
+  constructor(options: MemorySessionStoreOptions) {
+    super(options)
+    this.#logsHeaders = options.logsHeaders ?? false
+  }
+
+  get(key: Uint8Array, start: number, end: number): unknown {
+    const row = this.visibleRow(key, end, start)
+    return row === -1 ? undefined : this.values.get(row)
+  }
+
+  put(
+    key: Uint8Array,
+    start: number,
+    end: number,
+    value: unknown,
+    timestamp: number,
+    headers: RecordHeaders = NO_HEADERS,
+  ): void {
+    // The JVM's format with headers shows them on removals alone.
+    const logged = value === null && this.#logsHeaders ? headers : NO_HEADERS
+    this.write(key, end, start, value, timestamp, logged)
+  }
+
+  findSessions(key: Uint8Array, earliestEnd: number, latestStart: number, visit: SessionVisitor): void {
+    this.assertOpen()
+    const { rows, values } = this
+    const number = rows.keyNumber(key)
+    if (number === -1) return
+    for (
+      let row = rows.firstFrom(number, Math.max(earliestEnd, this.visibleFrom));
+      row !== -1;
+      row = rows.newerOf(row)
+    ) {
+      const start = rows.tagOf(row)
+      if (start > latestStart || !values.has(row)) continue
+      if (!visit(start, rows.timeOf(row), values.get(row))) return
+    }
+  }
+
+  fetchAll(from: number, to: number): IterableIterator<SessionEntry> {
+    return this.fetchHeld(Math.max(from, this.visibleFrom), to)
+  }
+
+  *fetchHeld(from: number, to: number): IterableIterator<SessionEntry> {
+    this.assertOpen()
+    let rows: number[] = []
+    for (const row of this.rows.scan(Math.max(from, this.heldFrom), to)) {
+      if (!this.values.has(row)) continue
+      if (rows[0] !== undefined && this.rows.timeOf(rows[0]) !== this.rows.timeOf(row)) {
+        yield* this.#entriesOf(rows)
+        rows = []
+      }
+      rows.push(row)
+    }
+    yield* this.#entriesOf(rows)
+  }
+
+  /** The JVM's scan for final results gives what its segments still hold: a segment goes once all of it is older than the retention. */
+  protected override get heldFrom(): number {
+    if (this.cache !== undefined) return this.visibleFrom
+    const segmentMs = Math.max(Math.trunc(this.retentionMs / 2), SEGMENT_MS_MIN)
+    return Math.floor((this.observedMs - this.retentionMs) / segmentMs) * segmentMs
+  }
+
+  protected override parts(key: Buffer): { rawKey: Buffer; time: number; tag: number } {
+    const at = key.length - 2 * BOUND_BYTES
+    const time = at < 0 ? undefined : readSafeInt64(key, at)
+    const tag = at < 0 ? undefined : readSafeInt64(key, at + BOUND_BYTES)
+    if (time === undefined || tag === undefined)
+      throw new RangeError('the key of a session store ends with the bounds of a session')
+    return { rawKey: key.subarray(0, at), time, tag }
+  }
+
+  protected override logKey(key: Uint8Array, time: number, tag: number): Uint8Array {
+    const bytes = Buffer.allocUnsafe(key.length + 2 * BOUND_BYTES)
+    bytes.set(key, 0)
+    writeSafeInt64(bytes, time, key.length)
+    writeSafeInt64(bytes, tag, key.length + BOUND_BYTES)
+    return bytes
+  }
+
+  /** Sessions of one end, by start and key. */
+  *#entriesOf(rows: number[]): IterableIterator<SessionEntry> {
+    const sorted = rows.map(row => ({ row, key: this.rows.keyAt(row) }))
+    sorted.sort((a, b) => this.rows.tagOf(a.row) - this.rows.tagOf(b.row) || Buffer.compare(a.key, b.key))
+    for (const { row, key } of sorted) yield [key, this.rows.tagOf(row), this.rows.timeOf(row), this.values.get(row)]
+  }
+}

@@ -1,0 +1,152 @@
+import type { Changelog } from './changelog.ts'
+import type { UpdateContext } from './suppress-state.ts'
+
+/** A write that is held back until the commit; later writes of the key take its place. */
+export interface CachedWrite {
+  /** Key of the changelog record. */
+  readonly key: Buffer
+  /** The value's bytes; `null` for a deletion. */
+  readonly bytes: Buffer | null
+  readonly value: unknown
+  /** Time of the value, and of its changelog record. */
+  readonly timestamp: number
+  /** The value before all that were held back; `null` when there was none. */
+  readonly old: unknown
+  /** The record that wrote. */
+  readonly context: UpdateContext
+}
+
+interface Held extends CachedWrite {
+  /** Order of the writes: a key is told of at the place of its latest. */
+  readonly sequence: number
+}
+
+/** What a cache works with. */
+export interface WriteCacheOptions {
+  readonly changelog: Changelog | undefined
+  /** Most bytes of keys and values held; the oldest are told of early beyond that. */
+  readonly maxBytes: number
+  /** The record that is being processed. */
+  readonly context: () => UpdateContext
+}
+
+/**
+ * Holds back the changelog records and results of a store until the commit: one of each per key. The store itself is written
+ * at once. Kafka Streams: `CachingKeyValueStore`, `CachingWindowStore`, `CachingSessionStore`, `NamedCache`.
+ */
+export class WriteCache {
+  /** Whether the store behind the cache would still show the value before of a changelog key; asked in the order of the flush. */
+  showsOld: (key: Buffer) => boolean = () => true
+  /** Told of each key at a flush, in the order of their latest writes. */
+  listener: ((write: CachedWrite) => void) | undefined
+  /** Most bytes of keys and values held. */
+  readonly maxBytes: number
+  readonly #changelog: Changelog | undefined
+  readonly #context: () => UpdateContext
+  readonly #held = new Map<string, Held>()
+  /** What keys had at the record's savepoint. */
+  readonly #record = new Map<string, Held | undefined>()
+  #sequence = 0
+  #bytes = 0
+
+  constructor({ changelog, maxBytes, context }: WriteCacheOptions) {
+    this.#changelog = changelog
+    this.maxBytes = maxBytes
+    this.#context = context
+  }
+
+  get isEmpty(): boolean {
+    return this.#held.size === 0
+  }
+
+  /** Whether a write of the key is held; its value before needs not be looked up then. */
+  holds(key: Uint8Array): boolean {
+    return this.#held.has(textOf(key))
+  }
+
+  /** Notes a write that the store has made; `old` is only taken for a key that is not held. */
+  write(key: Uint8Array, bytes: Uint8Array | null, value: unknown, timestamp: number, old: unknown): void {
+    const text = textOf(key)
+    const held = this.#held.get(text)
+    if (!this.#record.has(text)) this.#record.set(text, held)
+    this.#sequence += 1
+    this.#set(text, {
+      key: held?.key ?? Buffer.from(key),
+      bytes: bytes === null ? null : Buffer.from(bytes),
+      value,
+      timestamp,
+      old: held === undefined ? (old ?? null) : held.old,
+      context: this.#context(),
+      sequence: this.#sequence,
+    })
+  }
+
+  /** Tells of everything held, and writes it to the changelog. */
+  flush(): void {
+    const writes = [...this.#held.values()].toSorted((a, b) => a.sequence - b.sequence)
+    this.#clear()
+    for (const write of writes) this.#tell(write)
+  }
+
+  endRecord(): void {
+    this.#record.clear()
+  }
+
+  rollbackRecord(): void {
+    for (const [text, held] of this.#record) {
+      this.#remove(text)
+      if (held !== undefined) this.#set(text, held)
+    }
+    this.#record.clear()
+  }
+
+  /** Whether more is held than there is room for; the oldest write leaves then. */
+  evict(): void {
+    while (this.#bytes > this.maxBytes) {
+      let oldest: Held | undefined
+      for (const held of this.#held.values()) if (oldest === undefined || held.sequence < oldest.sequence) oldest = held
+      if (oldest === undefined) return
+      const text = textOf(oldest.key)
+      if (!this.#record.has(text)) this.#record.set(text, oldest)
+      this.#remove(text)
+      this.#tell(oldest)
+    }
+  }
+
+  /** Forgets everything: the transaction is aborted. */
+  abort(): void {
+    this.#clear()
+    this.#record.clear()
+  }
+
+  /** A key that came and went leaves no trace, as in the JVM. */
+  #tell(held: CachedWrite): void {
+    const write = this.showsOld(held.key) ? held : { ...held, old: null }
+    if (write.bytes === null && write.old === null) return
+    this.#changelog?.append(write.key, write.bytes, write.timestamp)
+    this.listener?.(write)
+  }
+
+  #set(text: string, held: Held): void {
+    this.#remove(text)
+    this.#held.set(text, held)
+    this.#bytes += held.key.length + (held.bytes?.length ?? 0)
+  }
+
+  #remove(text: string): void {
+    const held = this.#held.get(text)
+    if (held === undefined) return
+    this.#bytes -= held.key.length + (held.bytes?.length ?? 0)
+    this.#held.delete(text)
+  }
+
+  #clear(): void {
+    this.#held.clear()
+    this.#bytes = 0
+  }
+}
+
+/** One character per byte. */
+function textOf(key: Uint8Array): string {
+  return Buffer.from(key.buffer, key.byteOffset, key.byteLength).toString('latin1')
+}
