@@ -1,4 +1,4 @@
-import type { ApplicationPlan, SubtopologyPlan } from '../topology/plan.ts'
+import type { ApplicationPlan, StorePlan, SubtopologyPlan } from '../topology/plan.ts'
 import type { NodeDescription, SubtopologyDescription } from '../topology/topology-description.ts'
 
 /** How a graph is drawn. */
@@ -32,7 +32,7 @@ function factsOf(subtopology: SubtopologyPlan | undefined): readonly string[] {
   const facts: readonly (readonly [string, readonly string[]])[] = [
     ['reads', sources.flatMap(({ topics }) => topics)],
     ['writes', [...sinkTopics, ...repartitionTopics.map(({ topic }) => topic)]],
-    ['stores', stores.map(({ name, changelogTopic }) => `${name} (changelog ${changelogTopic ?? 'none'})`)],
+    ['stores', stores.map(storeText)],
   ]
   return facts.flatMap(([label, list]) => (list.length === 0 ? [] : [`  ${label.padEnd(8)}${list.join(', ')}`]))
 }
@@ -59,8 +59,17 @@ function treeOf({ nodes }: SubtopologyDescription): readonly string[] {
   return lines
 }
 
+/** A store with its changelog and, of windows, how long it keeps them. */
+function storeText({ name, changelogTopic, definition: { retentionMs, windows } }: StorePlan): string {
+  const facts = [`changelog ${changelogTopic ?? 'none'}`]
+  if (windows !== undefined) facts.push(windows)
+  if (retentionMs !== undefined)
+    facts.push(`kept ${Number.isFinite(retentionMs) ? `${String(retentionMs)} ms` : 'for ever'}`)
+  return `${name} (${facts.join(', ')})`
+}
+
 function labelOf({ name, kind, topics, stores, serdes }: NodeDescription): string {
-  const topic = topics.length === 0 ? '' : `${kind === 'sink' ? ' → ' : ' ← '}${topics.join(', ')}`
+  const topic = topics.length === 0 ? '' : `${kind === 'source' ? ' ← ' : ' → '}${topics.join(', ')}`
   const store = stores.length === 0 ? '' : ` [${stores.join(', ')}]`
   return `${name}${topic}${store}${serdesText(serdes)}`
 }
@@ -88,7 +97,7 @@ function mermaidGraph(plan: ApplicationPlan): string {
 function mermaidEdges(subtopology: number, node: NodeDescription, ids: Ids): readonly string[] {
   const own = ids.of(`n${String(subtopology)}`, node.name)
   const topics = node.topics.map(topic => ids.of('topic', topic))
-  const ends = topics.map(topic => (node.kind === 'sink' ? `  ${own} --> ${topic}` : `  ${topic} --> ${own}`))
+  const ends = topics.map(topic => (node.kind === 'source' ? `  ${topic} --> ${own}` : `  ${own} --> ${topic}`))
   return [...ends, ...node.successors.map(name => `  ${own} --> ${ids.of(`n${String(subtopology)}`, name)}`)]
 }
 
@@ -109,7 +118,7 @@ function dotGraph(plan: ApplicationPlan): string {
     for (const node of nodes) {
       for (const topic of node.topics) {
         topics.add(topic)
-        const ends = node.kind === 'sink' ? [quoted(node.name), dotText(topic)] : [dotText(topic), quoted(node.name)]
+        const ends = node.kind === 'source' ? [dotText(topic), quoted(node.name)] : [quoted(node.name), dotText(topic)]
         lines.push(`  ${ends.join(' -> ')};`)
       }
       for (const name of node.successors) lines.push(`  ${quoted(node.name)} -> ${quoted(name)};`)

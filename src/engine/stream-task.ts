@@ -4,10 +4,9 @@ import type { RecordSource } from '../model/record-source.ts'
 import { CurrentRecord } from '../operators/current-record.ts'
 import type { ProcessorHost } from '../operators/processor-context.ts'
 import type { StateStore } from '../stores/state-store.ts'
-import type { SuppressState } from '../stores/suppress-state.ts'
-import type { WriteCache } from '../stores/write-cache.ts'
 import { compileChain } from '../topology/compile.ts'
 import type { SubtopologyPlan } from '../topology/plan.ts'
+import { HeldResults, STOP_ALWAYS } from './held-results.ts'
 import { PartitionQueue } from './partition-queue.ts'
 import { Punctuations } from './punctuations.ts'
 import { UnresolvedTopic, type RecordCollector } from './record-collector.ts'
@@ -35,8 +34,7 @@ export class StreamTask {
   readonly #queueOf: ReadonlyMap<string, PartitionQueue>
   readonly #byStreamTime: Punctuations
   readonly #byWallClock: Punctuations
-  readonly #buffers: readonly SuppressState[]
-  readonly #caches: readonly WriteCache[]
+  readonly #held: HeldResults
   readonly #closers: (() => void)[] = []
   #streamTimeMs = -1
   #moved = false
@@ -50,8 +48,7 @@ export class StreamTask {
       this.#record.contextNow(),
     )
     this.stores = stores.own
-    this.#caches = stores.own.flatMap(store => ('cache' in store && store.cache !== undefined ? [store.cache] : []))
-    this.#buffers = stores.own.flatMap(store => (store.kind === 'suppress' ? [store] : []))
+    this.#held = new HeldResults(stores.own)
     this.#byStreamTime = new Punctuations('streamTime', this.variables)
     this.#byWallClock = new Punctuations('wallClock', this.variables)
     const record = this.#record
@@ -159,11 +156,14 @@ export class StreamTask {
    */
   flush(): void {
     const { collector } = this.#ports
-    if (this.#buffers.length === 0 && this.#caches.length === 0) return
+    if (this.#held.isNone) return
     collector.beginRecord()
-    // What one cache tells may be held back by another.
-    while (this.#caches.some(cache => !cache.isEmpty)) for (const cache of this.#caches) cache.flush()
-    for (const buffer of this.#buffers) buffer.flush()
+    try {
+      this.#held.flush()
+    } catch (thrown) {
+      this.#rollback()
+      this.#answer(thrown, STOP_ALWAYS)
+    }
     this.#endRecord()
   }
 
@@ -243,7 +243,7 @@ export class StreamTask {
         if (queue.timestamp > this.#streamTimeMs) this.#streamTimeMs = queue.timestamp
         record.enter(queue.sourceName, queue.timestamp, record.sourceHeaders)
         queue.forward(queue.key, queue.value, queue.timestamp, record.sourceHeaders)
-        for (const cache of this.#caches) cache.evict()
+        this.#held.evict()
       } else if (head === 'skip') {
         this.#ports.dropped('negativeTimestamp')
       }

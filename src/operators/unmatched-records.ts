@@ -36,6 +36,8 @@ export interface UnmatchedParts extends Site {
   readonly time: LongVariable
   /** Lowest time that may be in the store; an upper bound saves looking. */
   readonly minTime: LongVariable
+  /** No record in the store is older: deletions stay in the way of a scan until the commit, so it begins here. */
+  readonly firstTime: LongVariable
 }
 
 /**
@@ -51,8 +53,9 @@ export class UnmatchedRecords {
 
   /** Adds a record without a partner. */
   add(keyBytes: Uint8Array, value: unknown, timestamp: number, isLeft: boolean): void {
-    const { store, minTime, left, right, topic } = this.#parts
+    const { store, minTime, firstTime, left, right, topic } = this.#parts
     if (timestamp < minTime.value) minTime.value = timestamp
+    if (timestamp < firstTime.value) firstTime.value = timestamp
     const key = sideKey(keyBytes, timestamp, isLeft)
     const bytes = (isLeft ? left : right).serialize(value, { topic, side: 'value', headers: NO_HEADERS })
     store.put(key, appended(asBuffer(store.get(key)), bytes, isLeft), timestamp)
@@ -78,20 +81,26 @@ export class UnmatchedRecords {
    * @param isLeft - side of the record that moved the time
    */
   emitClosed(isLeft: boolean, timestamp: number, headers: RecordHeaders, next: Forward): void {
-    const { name, record, store, time, minTime, beforeMs, afterMs, graceMs } = this.#parts
+    const { name, record, store, time, minTime, firstTime, beforeMs, afterMs, graceMs } = this.#parts
     if (minTime.value + (isLeft ? afterMs : beforeMs) + graceMs >= time.value) return
     minTime.value = Number.MAX_SAFE_INTEGER
     let previous: Buffer | undefined
     let leftWaits = false
     let rightWaits = false
-    for (const [view, list] of store.scan({})) {
+    const from = timeKey(firstTime.value)
+    firstTime.value = Number.MAX_SAFE_INTEGER
+    for (const [view, list] of store.scan({ from })) {
       const heldTime = readSafeInt64(view, 0) ?? 0
       const heldLeft = view[TIME_BYTES] === LEFT
       minTime.value = heldTime
-      if (leftWaits && rightWaits) break
+      if (leftWaits && rightWaits) {
+        firstTime.value = Math.min(firstTime.value, heldTime)
+        break
+      }
       if (heldTime + (heldLeft ? afterMs : beforeMs) + graceMs >= time.value) {
         if (heldLeft) leftWaits = true
         else rightWaits = true
+        if (heldTime < firstTime.value) firstTime.value = heldTime
         continue
       }
       const key = Buffer.from(view)
@@ -120,6 +129,12 @@ export class UnmatchedRecords {
       next(decoded, made(isLeft ? joiner(value, null, decoded) : joiner(null, value, decoded)), time, headers)
     }
   }
+}
+
+function timeKey(time: number): Buffer {
+  const key = Buffer.allocUnsafe(TIME_BYTES)
+  writeSafeInt64(key, time, 0)
+  return key
 }
 
 function sideKey(keyBytes: Uint8Array, timestamp: number, isLeft: boolean): Buffer {

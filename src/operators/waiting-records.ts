@@ -54,6 +54,8 @@ export function waitForTable(parts: WaitingParts, next: Forward): Forward {
     }
     record.enter(name, timestamp, headers)
     if (key === null) throw new TypeError('a record without a key cannot wait for a table: the JVM stops here too')
+    // What was due before is gone; its deletions stay in the way of a scan until the commit.
+    const dueBefore = Math.max(0, observed.value - graceMs)
     if (observed.value - graceMs > timestamp) {
       next(key, value, timestamp, headers)
     } else {
@@ -62,16 +64,16 @@ export function waitForTable(parts: WaitingParts, next: Forward): Forward {
       const held = encodeWaiting(parts, valueBytes(value, headers), timestamp, headers)
       store.put(waitingKey(keyBytes(key, headers), timestamp, sequence.value), held, STAMPED_WHEN_SENT)
     }
-    emitDue()
+    emitDue(dueBefore)
   }
 }
 
 /** Hands on, in the order of time and key, what has waited long enough. */
-function emitter(parts: WaitingParts, next: Forward): () => void {
+function emitter(parts: WaitingParts, next: Forward): (dueBefore: number) => void {
   const { name, record, store, key, value, topic, graceMs, observed } = parts
-  return () => {
+  return dueBefore => {
     const due = observed.value - graceMs
-    for (const [view, bytes] of store.scan({})) {
+    for (const [view, bytes] of store.scan({ from: timeKey(dueBefore) })) {
       if ((readSafeInt64(view, PREFIX_BYTES) ?? 0) > due) return
       const stored = Buffer.from(view)
       const { context, value: heldValue } = decodeHeldUpdate(asBuffer(bytes), HELD_UPDATE_HEADERS)
@@ -100,6 +102,14 @@ function encodeWaiting({ record }: Site, value: Uint8Array | null, timestamp: nu
     },
     0,
   )
+}
+
+/** The first key of a time. */
+function timeKey(time: number): Buffer {
+  const bytes = Buffer.allocUnsafe(KEY_AT)
+  bytes[0] = TIME_FIRST
+  writeSafeInt64(bytes, time, PREFIX_BYTES)
+  return bytes
 }
 
 /** `00 | 8 bytes time | key | 4 bytes sequence`. Kafka Streams: `TimeFirstWindowKeySchema`. */

@@ -175,8 +175,11 @@ export class MemoryVersionedStore implements VersionedState {
   /** Finds a version its place among those of its key. */
   #place(key: Uint8Array, bytes: Buffer | null, value: unknown, timestamp: number): VersionEnd {
     if (timestamp < this.#observed.value - this.#retentionMs) return 'rejected'
-    if (timestamp > this.#observed.value) this.#observed.value = timestamp
-    this.#expire()
+    if (timestamp > this.#observed.value) {
+      const dueBefore = this.#observed.value - this.#retentionMs
+      this.#observed.value = timestamp
+      this.#expire(Math.max(0, dueBefore))
+    }
     const held = this.#latest.get(key)
     const heldSince = held === undefined ? undefined : this.#latest.lastTimestamp
     if (heldSince !== undefined && heldSince > timestamp) return this.#insert(key, bytes, timestamp, heldSince)
@@ -253,10 +256,13 @@ export class MemoryVersionedStore implements VersionedState {
     this.#expiry.put(expiryKey(historyKey, to === OPEN_END ? from : to), null, from)
   }
 
-  /** Forgets versions whose time nobody can ask for any more. */
-  #expire(): void {
+  /** Forgets versions whose time nobody can ask for any more; what was due before is gone, and its deletions would only be in the way. */
+  #expire(dueBefore: number): void {
     const due = this.#observed.value - this.#retentionMs
-    for (const [key] of this.#expiry.scan({})) {
+    if (due <= dueBefore) return
+    const from = Buffer.allocUnsafe(INT64_BYTES)
+    writeSafeInt64(from, dueBefore, 0)
+    for (const [key] of this.#expiry.scan({ from })) {
       const time = readSafeInt64(key, 0)
       if (time === undefined || time >= due) return
       const expired = Buffer.from(key)

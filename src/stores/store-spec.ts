@@ -87,6 +87,8 @@ export interface StoreDefinition {
   readonly retentionMs?: number | undefined
   /** Size of the windows, in ms; of window stores. */
   readonly windowSizeMs?: number | undefined
+  /** The windows it is kept in, in words. */
+  readonly windows?: string | undefined
   /** Whether a window store keeps every put. @default false */
   readonly retainsDuplicates?: boolean | undefined
 }

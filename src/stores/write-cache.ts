@@ -84,6 +84,8 @@ export class WriteCache {
   /** Tells of everything held, and writes it to the changelog. */
   flush(): void {
     const writes = [...this.#held.values()].toSorted((a, b) => a.sequence - b.sequence)
+    // Put back if one of them fails: nothing was told then.
+    for (const [text, held] of this.#held) if (!this.#record.has(text)) this.#record.set(text, held)
     this.#clear()
     for (const write of writes) this.#tell(write)
   }

@@ -221,6 +221,7 @@ function memoryOf(joining: Joining, compiler: NodeCompiler): JoinMemory {
             graceMs,
             time,
             minTime: compiler.variable('min', Number.MAX_SAFE_INTEGER),
+            firstTime: compiler.variable('first', 0),
           }),
   }
   memories.set(record, memory)

@@ -17,7 +17,7 @@ import type { Graph } from './graph.ts'
 import type { GraphNode, NodeCompiler, SideUse } from './graph-node.ts'
 import type { ErasedWindowedOptions } from './parts.ts'
 import type { WindowedTable } from './windowed-table.ts'
-import { retentionMsOf, windowSizeMsOf, type WindowsDefinition } from './windows.ts'
+import { retentionMsOf, windowSizeMsOf, windowsText, type WindowsDefinition } from './windows.ts'
 
 /** How a windowed aggregation is asked for. */
 export interface WindowedParts {
@@ -80,6 +80,7 @@ export function windowedStore(
     options,
     retentionMs: retentionMs ?? leastMs,
     windowSizeMs: windowSizeMsOf(windows),
+    windows: windowsText(windows),
   }
 }
 

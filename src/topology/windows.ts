@@ -160,3 +160,20 @@ export function windowSizeMsOf(windows: WindowsDefinition): number {
       return 0
   }
 }
+
+/** Windows in words: what `graph` shows of them. */
+export function windowsText(windows: WindowsDefinition): string {
+  const grace = `grace ${String(windows.graceMs)} ms`
+  switch (windows.kind) {
+    case 'sliding':
+      return `sliding windows of ${String(windows.differenceMs)} ms, ${grace}`
+    case 'session':
+      return `sessions with a gap of ${String(windows.gapMs)} ms, ${grace}`
+    case 'time': {
+      const { sizeMs, advanceMs, firstStartMs } = windows
+      if (!Number.isFinite(sizeMs)) return `one window from ${String(firstStartMs)} ms on`
+      const every = advanceMs === sizeMs ? '' : ` every ${String(advanceMs)} ms`
+      return `windows of ${String(sizeMs)} ms${every}, ${grace}`
+    }
+  }
+}
