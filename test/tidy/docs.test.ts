@@ -5,6 +5,7 @@ import { dirname, join } from 'node:path'
 import { z } from 'zod'
 import { REFERENCES } from '../../scripts/references.ts'
 import { loadApplication } from '../../src/config/load-application.ts'
+import { OPERATORS } from '../../src/config/vocabulary.ts'
 import { json } from '../../src/serdes/json.ts'
 import { string } from '../../src/serdes/text.ts'
 import { TestDriver } from '../../src/testing/test-driver.ts'
@@ -33,6 +34,14 @@ function anchors(file: string): string[] {
       .replaceAll(/[^\p{L}\p{N}\s_-]/gu, '')
       .replaceAll(' ', '-'),
   )
+}
+
+/** Headings of one depth. */
+function titles(file: string, mark: string): string[] {
+  return readFileSync(file, 'utf8')
+    .split('\n')
+    .filter(line => line.startsWith(mark))
+    .map(line => line.slice(mark.length))
 }
 
 /** Tests that a section of docs/invariants.md names: one to a line, file and title. */
@@ -156,6 +165,33 @@ describe('documents', () => {
         ['ada', 750],
       ])
     })
+  })
+})
+
+describe('docs/dsl.md', () => {
+  it('describes every public name of topologies, stores and serdes', () => {
+    const lists = readFileSync('src/index.ts', 'utf8').matchAll(
+      /\{([^}]*)\} from '\.\/(?:topology|stores|serdes)\/(?!properties)/g,
+    )
+    const names = [...lists].flatMap(([, list = '']) => list.split(',').map(name => name.trim())).filter(Boolean)
+    const described = new Set(titles('docs/dsl.md', '### '))
+    expect(names).to.include.members(['KStream', 'KTable', 'keyValueStore', 'json'])
+    expect(names.filter(name => !described.has(name))).to.deep.equal([])
+  })
+})
+
+describe('docs/migration.md', () => {
+  const text = readFileSync('docs/migration.md', 'utf8')
+
+  it('names every operator of the DSL', () => {
+    const [, chapter = ''] = readFileSync('docs/dsl.md', 'utf8').split(/^## Streams and tables$/m)
+    const operators = [...(chapter.split(/^## /m)[0] ?? '').matchAll(/^#### (\w+)$/gm)].map(([, name = '']) => name)
+    expect(operators).to.include.members(['filter', 'windowedBy', 'suppress', 'foreignKeyJoin', 'transformValues'])
+    expect(operators.filter(name => !new RegExp(`\\b${name}\\(|\`${name}\``).test(text))).to.deep.equal([])
+  })
+
+  it('names every operator of YAML', () => {
+    expect(Object.keys(OPERATORS).filter(name => !text.includes(`${name}:`))).to.deep.equal([])
   })
 })
 
