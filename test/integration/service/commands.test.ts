@@ -7,8 +7,8 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
 const CLI = fileURLToPath(new URL('../../../src/cli/main.js', import.meta.url))
-/** All of them run their tests in `unit/config/examples`; these two do it as a user does. */
-const SHIPPED = ['config/order-totals.yaml', 'config/enriched-orders.yaml']
+/** All of them run their tests in `unit/examples`; these two do it as a user does. */
+const SHIPPED = ['config/order-totals.yaml', 'config/examples/enriched-orders.yaml']
 const PASSWORD = 'sesame#open: "1"'
 
 interface Run {
