@@ -22,6 +22,9 @@ export class KeyTable {
   #entries = 0
   #usedSlots = 0
   #size = 0
+  /** The key asked for last, by identity: an operator reads and writes the same key object one after the other. */
+  #lastKey: Uint8Array | undefined
+  #lastEntry = -1
 
   /** @param arena - holds the keys; may hold other things too */
   constructor(arena: ByteArena) {
@@ -45,6 +48,20 @@ export class KeyTable {
 
   /** The entry of a key, or −1. */
   find(key: Uint8Array): number {
+    if (key === this.#lastKey && this.#isStill(this.#lastEntry, key)) return this.#lastEntry
+    const entry = this.#search(key)
+    this.#lastKey = key
+    this.#lastEntry = entry
+    return entry
+  }
+
+  /** Whether an entry found before has this key: it may have been removed, and a caller may reuse its bytes. */
+  #isStill(entry: number, key: Uint8Array): boolean {
+    const ref = this.#keys[entry]
+    return ref !== undefined && ref !== -1 && this.#arena.equals(ref, key)
+  }
+
+  #search(key: Uint8Array): number {
     const hash = murmur2(key)
     const slots = this.#slots
     const mask = slots.length - 1
