@@ -153,7 +153,8 @@ describe('the fetcher', () => {
     const cursor = harness.fetcher.take(A0)?.cursor
     cursor?.next()
     expect(cursor?.value?.toString()).to.equal('v0')
-    expect(cursor?.value?.buffer.byteLength).to.be.lessThan(10_000)
+    // A copy of its own, at most in Node's shared pool, whose size differs between versions.
+    expect(cursor?.value?.buffer.byteLength).to.be.at.most(Buffer.poolSize)
   })
 
   it('drops an answer to an offset that nobody wants any more', async () => {
