@@ -195,6 +195,16 @@ describe('docs/migration.md', () => {
   })
 })
 
+describe('docs/operations.md', () => {
+  it('says of every reason for which records are dropped what it means', () => {
+    const [, union = ''] = readFileSync('src/model/record-failure.ts', 'utf8').split('export type DropReason =')
+    const reasons = [...union.matchAll(/'(\w+)'/g)].map(([, reason = '']) => reason)
+    const table = readFileSync('docs/operations.md', 'utf8').split('| `reason` | means |')[1]?.split('\n\n')[0] ?? ''
+    expect(reasons).to.include.members(['late', 'nullKey'])
+    expect(reasons.filter(reason => !table.includes(`\`${reason}\``))).to.deep.equal([])
+  })
+})
+
 describe('docs/invariants.md', () => {
   const text = readFileSync('docs/invariants.md', 'utf8')
   const sections = text.split(/^## /m).slice(1)
