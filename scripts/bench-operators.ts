@@ -29,7 +29,7 @@ if (benches.length === 0) {
   process.exit(2)
 }
 
-const WIDTH = 14
+const WIDTH = 17
 const cell = (text: string): string => text.padStart(WIDTH)
 const heads = keyCounts.map(keys => `${keys.toLocaleString('en')} keys`)
 console.log(
