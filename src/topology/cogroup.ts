@@ -15,7 +15,7 @@ import { StoredTable, type TableOrigin } from './table-origin.ts'
 import type { ErasedWindowedBy } from './windowed-grouping.ts'
 import { lateTopicOf } from './windowed-grouping.ts'
 import { addWindowedNode, windowedKeySerde, windowedStore } from './windowed-node.ts'
-import { WindowedTable } from './windowed-table.ts'
+import { windowedTable } from './windowed-table.ts'
 import { windowsOf, type WindowsDefinition, type WindowsOptions } from './windows.ts'
 
 const AGGREGATE = 'COGROUPKSTREAM-AGGREGATE-'
@@ -99,7 +99,7 @@ export function addWindowedCogrouped(
 ): TableParts {
   const { graph, key, storeName, parents } = beginCogroup(inputs, options)
   const definition = windowedStore(graph, windows, { name: storeName, key, value: options.value, options })
-  const origin = new WindowedTable(storeName, windows.kind === 'session' ? 'session' : 'window')
+  const origin = windowedTable(storeName, windows.kind === 'session' ? 'session' : 'window')
   const windowedKey = windowedKeySerde(windows, key)
   graph.addStore(definition)
   if (windows.kind === 'session' && options.merge === undefined) {

@@ -34,10 +34,16 @@ export interface TableOrigin {
 /** A table that is always kept: an aggregation, or a step with a store. */
 export class StoredTable implements TableOrigin {
   readonly #store: string
+  readonly #getter: (compiler: NodeCompiler) => TableGetter
   #sendsOld = false
 
-  constructor(store: string) {
+  /** @param getter - how the store is read; a key-value store unless it says otherwise */
+  constructor(
+    store: string,
+    getter: (compiler: NodeCompiler) => TableGetter = compiler => storeGetter(compiler.store(store)),
+  ) {
     this.#store = store
+    this.#getter = getter
   }
 
   get sendsOld(): boolean {
@@ -64,7 +70,7 @@ export class StoredTable implements TableOrigin {
   }
 
   getter(compiler: NodeCompiler): TableGetter {
-    return storeGetter(compiler.store(this.#store))
+    return this.#getter(compiler)
   }
 }
 

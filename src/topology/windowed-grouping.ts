@@ -8,7 +8,7 @@ import type { ErasedWindowedOptions, GroupedStreamParts, TableParts } from './pa
 import { repartitionOf } from './stream-grouping.ts'
 import { serdeOf } from './stream-serdes.ts'
 import { addWindowedNode, windowedKeySerde, windowedStore, type LateTopic } from './windowed-node.ts'
-import { WindowedTable } from './windowed-table.ts'
+import { windowedTable } from './windowed-table.ts'
 import { windowsOf, type WindowsDefinition, type WindowsOptions } from './windows.ts'
 
 /** A grouped stream in windows as the graph knows it. */
@@ -113,7 +113,7 @@ function addWindowed(
   const name = graph.nameOr(options.name, kind.prefix)
   const parent = rekeyed ? repartitionOf(grouped, storeName) : streamNode
   const definition = windowedStore(graph, windows, { name: storeName, key, value: kind.value, options })
-  const origin = new WindowedTable(storeName, windows.kind === 'session' ? 'session' : 'window')
+  const origin = windowedTable(storeName, windows.kind === 'session' ? 'session' : 'window')
   const windowedKey = windowedKeySerde(windows, key)
   graph.addStore(definition)
   const node = addWindowedNode(graph, {

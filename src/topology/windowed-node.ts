@@ -16,7 +16,7 @@ import { sessionResultsOf, windowResultsOf } from './cached-results.ts'
 import type { Graph } from './graph.ts'
 import type { GraphNode, NodeCompiler, SideUse } from './graph-node.ts'
 import type { ErasedWindowedOptions } from './parts.ts'
-import type { WindowedTable } from './windowed-table.ts'
+import type { StoredTable } from './table-origin.ts'
 import { retentionMsOf, windowSizeMsOf, windowsText, type WindowsDefinition } from './windows.ts'
 
 /** How a windowed aggregation is asked for. */
@@ -39,7 +39,7 @@ export interface WindowedNodeParts extends WindowedParts {
   readonly name: string
   readonly parent: GraphNode
   readonly definition: StoreDefinition
-  readonly origin: WindowedTable
+  readonly origin: StoredTable
   readonly windowedKey: AnySerde
   readonly fold: Fold
   /** Joins two sessions. */
