@@ -92,7 +92,7 @@ export class Service {
     if (config.http !== undefined) return listening
     return listening.catch((error: unknown) => {
       // Nobody asked for this port, so it is no reason not to process records.
-      logger.warn({ port: HTTP_DEFAULT.port }, `no HTTP server: ${reasonOf(error)}`)
+      logger.warn({ port: HTTP_DEFAULT.port, err: asMillraceError(error) }, `no HTTP server: ${reasonOf(error)}`)
       return undefined
     })
   }
@@ -104,7 +104,7 @@ export class Service {
       this.#logger?.info({ signal }, signals === 1 ? 'stopping' : 'already stopping')
       if (signals === 1) {
         instance.close().catch((error: unknown) => {
-          this.#logger?.error({ error: asMillraceError(error) }, 'stopping failed')
+          this.#logger?.error({ err: asMillraceError(error) }, 'stopping failed')
         })
       }
     })

@@ -147,10 +147,7 @@ async function resolveUnknown(parts: CommitParts, commit: Unknown): Promise<'com
     } catch (error) {
       if (!(error instanceof MillraceError) || isDecisive(error)) throw error
       if (parts.stopRequested()) throw new MillraceError('COMMIT_OUTCOME_UNKNOWN', { cause: error })
-      parts.logger.warn(
-        { code: error.code, err: error.message },
-        'the outcome of a commit is still unknown; asking again',
-      )
+      parts.logger.warn({ err: error }, 'the outcome of a commit is still unknown; asking again')
       await sleep(parts.clock, backOffMs)
     }
   }

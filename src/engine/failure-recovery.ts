@@ -63,7 +63,7 @@ export class FailureRecovery {
     for (;;) {
       if (error.reaction === 'stop' || error.reaction === 'deadLetter') throw error
       const count = this.#count(error)
-      logger.warn({ code: error.code, reaction: error.reaction, err: error.message }, 'going back to the last commit')
+      logger.warn({ err: error }, 'going back to the last commit')
       // The first reaction is at once; what fails again and again must not keep the processor busy.
       if (count > 1) await sleep(clock, Math.min(BACKOFF_MS_MAX, BACKOFF_MS_MIN << Math.min(count, 10)))
       // Half of a start over is none: an abort afterwards would leave a thread that never joins again.

@@ -1,4 +1,4 @@
-import { MillraceError, reasonOf } from '../model/errors.ts'
+import { asMillraceError, MillraceError, reasonOf } from '../model/errors.ts'
 import { NO_HEADERS } from '../model/headers.ts'
 import type { Logger } from '../model/logger.ts'
 import type { DropReason, ErrorPolicies, RecordFailure } from '../model/record-failure.ts'
@@ -178,6 +178,6 @@ export class GlobalTables {
       })
     }
     dropped('skipped')
-    logger.warn({ ...partition, offset, cause: reasonOf(cause) }, 'a record of a global table was skipped')
+    logger.warn({ ...partition, offset, err: asMillraceError(cause) }, 'a record of a global table was skipped')
   }
 }

@@ -1,5 +1,5 @@
 import type { Logger } from '../model/logger.ts'
-import { reasonOf } from '../model/errors.ts'
+import { asMillraceError } from '../model/errors.ts'
 import { TopicPartitionMap } from '../model/topic-partition.ts'
 import type { Admin } from '../kafka/admin/admin.ts'
 import type { ActiveTask } from './active-task.ts'
@@ -48,7 +48,7 @@ export class RepartitionPurge {
       for (const [partition, offset] of offsets) this.#purged.set(partition, offset)
     } catch (error) {
       this.#options.logger.warn(
-        { err: reasonOf(error) },
+        { err: asMillraceError(error) },
         'processed records of repartition topics could not be deleted; tried again later',
       )
     } finally {

@@ -201,7 +201,7 @@ export class StreamTask {
         close()
       } catch (thrown) {
         // Nothing depends on it any more, and the other processors, stores and connections still have to be closed.
-        this.#ports.logger.error({ task: this.id, err: reasonOf(thrown) }, 'a processor failed while it was closed')
+        this.#ports.logger.error({ task: this.id, err: thrown }, 'a processor failed while it was closed')
       }
     }
     this.clearQueues()
@@ -316,10 +316,7 @@ export class StreamTask {
       this.#ports.dropped('deadLettered')
     }
     const { node, metadata } = failure
-    this.#ports.logger.warn(
-      { task: this.id, node, phase, reaction, ...metadata, cause: reasonOf(thrown) },
-      'a record failed',
-    )
+    this.#ports.logger.warn({ task: this.id, node, phase, reaction, ...metadata, err: thrown }, 'a record failed')
   }
 
   #sendDeadLetter(failure: RecordFailure, topic: string): void {

@@ -1,5 +1,5 @@
 import type { Clock, Random } from '../model/clock.ts'
-import { asMillraceError, MillraceError, reasonOf } from '../model/errors.ts'
+import { asMillraceError, MillraceError } from '../model/errors.ts'
 import type { Logger } from '../model/logger.ts'
 import type { EngineConfig } from '../config/engine-config.ts'
 import { planApplication } from '../topology/plan-application.ts'
@@ -258,7 +258,7 @@ export class StreamsInstance {
 
   #threadFailed(error: MillraceError): void {
     const started = this.#started
-    started?.logger.error({ code: error.code, err: error.message, action: error.action }, 'a stream thread stopped')
+    started?.logger.error({ err: error }, 'a stream thread stopped')
     if (started !== undefined && this.#responseTo(error) === 'replaceThread') {
       this.#startThread(started)
       return
@@ -276,7 +276,7 @@ export class StreamsInstance {
       return this.#errorHandler(error)
     } catch (thrown) {
       const { logger } = this.#started ?? {}
-      logger?.error({ err: reasonOf(thrown) }, 'the error handler itself failed: the instance stops')
+      logger?.error({ err: thrown }, 'the error handler itself failed: the instance stops')
       return 'shutdownClient'
     }
   }
@@ -303,7 +303,7 @@ export class StreamsInstance {
     release
       .catch((error: unknown) => {
         // The next start takes over the lock of a process that is gone.
-        logger?.warn({ err: reasonOf(error) }, 'the lock of the state directory could not be removed')
+        logger?.warn({ err: error }, 'the lock of the state directory could not be removed')
       })
       .finally(() => {
         this.#on('allStopped')

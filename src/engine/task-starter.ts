@@ -72,7 +72,7 @@ export class TaskStarter {
         return
       } catch (error) {
         if (!(error instanceof MillraceError) || error.reaction === 'stop') throw error
-        this.#options.logger.warn({ code: error.code, err: error.message }, 'tasks could not be started; trying again')
+        this.#options.logger.warn({ err: error }, 'tasks could not be started; trying again')
         await sleep(this.#options.clock, backOffMs)
       }
     }

@@ -1,5 +1,6 @@
 import type { MillraceErrorCode, Reaction } from '../model/error-table.ts'
-import { MillraceError, reasonOf, type MillraceErrorDetails } from '../model/errors.ts'
+import { errorFields } from '../model/error-fields.ts'
+import { MillraceError, type MillraceErrorDetails } from '../model/errors.ts'
 import type { ApplicationSource } from './application-source.ts'
 import type { StoreRestoreProgress } from './changelog-restorer.ts'
 import type { StopOptions } from './thread-shutdown.ts'
@@ -81,10 +82,7 @@ export function logMessage(level: LogLevel, fields: object, message: string): Th
 
 function postable(value: unknown): unknown {
   // An error loses its code on the way, and its cause may hold anything.
-  if (value instanceof Error) {
-    const code = 'code' in value && typeof value.code === 'string' ? { code: value.code } : {}
-    return { type: value.name, ...code, message: reasonOf(value), stack: value.stack }
-  }
+  if (value instanceof Error) return errorFields(value)
   if (typeof value === 'function' || typeof value === 'symbol') return String(value)
   if (typeof value !== 'object') return value
   try {

@@ -76,10 +76,7 @@ function buildProducer(cluster: Cluster, { config, identity, clock, logger, onUn
     maxInFlightPerPartition: 5,
     requestTimeoutMs: config.requestTimeoutMs,
     onDropped: (topic, partition, records, cause) => {
-      logger.warn(
-        { topic, partition, records, code: cause.code, err: cause.message },
-        'records were not delivered and are given up',
-      )
+      logger.warn({ topic, partition, records, err: cause }, 'records were not delivered and are given up')
       onUndelivered(records)
     },
   })

@@ -46,7 +46,7 @@ export async function drain(
   } catch (error) {
     const cause = asMillraceError(error)
     logger.warn(
-      { code: cause.code, err: cause.message },
+      { err: cause },
       'the last commit failed: its transaction is aborted, and its input is processed again at the next start',
     )
     await attempt(parts, 'the last abort', leftMs(), () => parts.abort(cause))
@@ -85,6 +85,6 @@ async function attempt(parts: ShutdownParts, what: string, leftMs: number, actio
   try {
     await withDeadline(action(), { clock: parts.clock, leftMs, what })
   } catch (error) {
-    parts.logger.warn({ err: asMillraceError(error).message }, `${what} did not succeed while the thread stopped`)
+    parts.logger.warn({ err: asMillraceError(error) }, `${what} did not succeed while the thread stopped`)
   }
 }

@@ -81,7 +81,7 @@ export class HttpServer {
       server.#server.listen(options.port, options.host, resolve)
     })
     server.#server.removeAllListeners('error').on('error', error => {
-      options.logger.warn({ error }, 'The HTTP server had an error')
+      options.logger.warn({ err: error }, 'The HTTP server had an error')
     })
     return server
   }
@@ -107,7 +107,7 @@ export class HttpServer {
     try {
       send(response, await this.#route(request))
     } catch (thrown) {
-      this.#logger.warn({ error: asMillraceError(thrown), path: request.url }, 'An HTTP request failed')
+      this.#logger.warn({ err: asMillraceError(thrown), path: request.url }, 'An HTTP request failed')
       send(response, json(500, { error: 'internal' }))
     }
   }

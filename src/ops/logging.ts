@@ -1,7 +1,8 @@
 import { destination, pino, type DestinationStream, type Logger as PinoLogger } from 'pino'
 import { prettyFactory } from 'pino-pretty'
-import { MillraceError, reasonOf } from '../model/errors.ts'
+import { errorFields } from '../model/error-fields.ts'
 import type { Logger } from '../model/logger.ts'
+import { oneLine } from '../model/one-line.ts'
 
 /** Which lines are written, and how. */
 export interface LoggingOptions {
@@ -26,7 +27,7 @@ export function createLogger({ level, format, stream }: LoggingOptions): Logger 
       timestamp: pino.stdTimeFunctions.isoTime,
       formatters: { level: label => ({ level: label }) },
       redact: { paths: REDACTED_PATHS, censor: '***' },
-      serializers: { error: errorFields, cause: errorFields },
+      serializers: { err: fieldsOfError },
     },
     output,
   )
@@ -42,8 +43,6 @@ function prettyStream(target: DestinationStream, colorize: boolean): Destination
     },
   }
 }
-
-const TEXT_CHARACTERS_MAX = 2_000
 
 /** Hands on fields and sentence with every text on one line and of bounded length. */
 class BoundedLogger implements Logger {
@@ -79,41 +78,7 @@ function oneLineFields(fields: object): object {
   )
 }
 
-/** A forged line break in a topic name or a broker's message must not look like a line of its own. */
-function oneLine(text: string): string {
-  const escaped = text.replaceAll(CONTROL_CHARACTERS, escapeCharacter)
-  return escaped.length > TEXT_CHARACTERS_MAX ? `${escaped.slice(0, TEXT_CHARACTERS_MAX)}…` : escaped
-}
-
-const CONTROL_CHARACTERS = /[\p{Cc}\u2028\u2029]/gu
-
-function escapeCharacter(character: string): string {
-  if (character === '\n') return String.raw`\n`
-  if (character === '\r') return String.raw`\r`
-  return `\\u${(character.codePointAt(0) ?? 0).toString(16).padStart(4, '0')}`
-}
-
-function errorFields(thrown: unknown): unknown {
-  if (!(thrown instanceof MillraceError))
-    return typeof thrown === 'object' ? { message: oneLine(reasonOf(thrown)) } : thrown
-  const { code, message, reaction, action, details } = thrown
-  const { topic, partition, offset, task, node, kafkaCode } = details
-  return {
-    code,
-    message: oneLine(message),
-    reaction,
-    action,
-    topic,
-    partition,
-    offset,
-    task,
-    node,
-    kafkaCode,
-    // Only our own faults need the place in the code; a stack shows no data.
-    ...(code === 'INTERNAL' ? { stack: stackOf(details.cause ?? thrown) } : {}),
-  }
-}
-
-function stackOf(thrown: unknown): string | undefined {
-  return thrown instanceof Error ? thrown.stack?.slice(0, 4 * TEXT_CHARACTERS_MAX) : undefined
+function fieldsOfError(thrown: unknown): unknown {
+  // What a worker posted is in that shape already.
+  return typeof thrown === 'object' && thrown !== null && !(thrown instanceof Error) ? thrown : errorFields(thrown)
 }

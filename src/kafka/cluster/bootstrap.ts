@@ -39,17 +39,20 @@ export async function bootstrap({
   let loggedReason = ''
   let loggedAtMs = Number.NEGATIVE_INFINITY
   for (;;) {
-    const failure = await deadline.bound(`No broker of ${names} answered`, attempt()).then(succeeded, asMillraceError)
+    const outcome = attempt().then(succeeded, asMillraceError)
+    const failure = await deadline.bound(`No broker of ${names} answered`, outcome).catch((late: unknown) => {
+      // An attempt that the deadline cut short knows less than the one before it. The clock cannot tell which ones
+      // were: a timer may fire a fraction of a millisecond before the deadline.
+      throw unreachable(names, timeoutMs, earlier ?? asMillraceError(late))
+    })
     if (failure === undefined) return
     if (failure.reaction === 'stop') throw failure
     const delayMs = backoff.next()
-    // An attempt that the deadline cut short knows less than the one before it.
-    const known = deadline.passed ? (earlier ?? failure) : failure
-    const reason = reasonOf(known)
-    if (deadline.remainingMs <= delayMs) throw unreachable(names, timeoutMs, reason, known)
+    const reason = reasonOf(failure)
+    if (deadline.remainingMs <= delayMs) throw unreachable(names, timeoutMs, failure)
     earlier = failure
     if (reason !== loggedReason || clock.nowMs() - loggedAtMs > LOG_INTERVAL_MS) {
-      logger.warn({ bootstrapServers: names, reason }, 'Kafka cannot be reached yet; trying again')
+      logger.warn({ bootstrapServers: names, err: known }, 'Kafka cannot be reached yet; trying again')
       loggedReason = reason
       loggedAtMs = clock.nowMs()
     }
@@ -61,9 +64,9 @@ function succeeded(): undefined {
   return undefined
 }
 
-function unreachable(names: string, timeoutMs: number, reason: string, failure: MillraceError): MillraceError {
+function unreachable(names: string, timeoutMs: number, failure: MillraceError): MillraceError {
   return new MillraceError('BROKER_UNREACHABLE', {
     cause: failure,
-    what: `No broker of ${names} could be reached within ${String(timeoutMs)} ms. Last reason: ${reason}`,
+    what: `No broker of ${names} could be reached within ${String(timeoutMs)} ms. Last reason: ${reasonOf(failure)}`,
   })
 }

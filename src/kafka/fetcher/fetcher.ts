@@ -217,8 +217,7 @@ export class Fetcher {
     }
     const fields = {
       partition: formatTopicPartition(partition.topicPartition),
-      code: error.code,
-      reason: error.message,
+      err: error,
     }
     if (partition.attempts % WARN_EVERY_ATTEMPTS === 0)
       logger.warn(fields, 'a partition cannot be fetched; trying again')

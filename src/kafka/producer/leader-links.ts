@@ -1,5 +1,5 @@
 import type { Clock } from '../../model/clock.ts'
-import { asMillraceError, type MillraceError, reasonOf } from '../../model/errors.ts'
+import { asMillraceError, type MillraceError } from '../../model/errors.ts'
 import type { Logger } from '../../model/logger.ts'
 import type { Cluster } from '../cluster/cluster.ts'
 import { retryPauseMs } from './retry-pause.ts'
@@ -84,7 +84,7 @@ export class LeaderLinks {
     try {
       await cluster.refresh([topic])
     } catch (error) {
-      logger.debug({ topic, reason: reasonOf(error) }, 'no metadata of a written topic')
+      logger.debug({ topic, err: asMillraceError(error) }, 'no metadata of a written topic')
       if (isFinal(error)) onRefused(asMillraceError(error))
     }
     onChanged()

@@ -1,6 +1,6 @@
 import { assert } from '../../model/assert.ts'
 import { crashPoint } from '../../model/crash-point.ts'
-import { asMillraceError, MillraceError, reasonOf } from '../../model/errors.ts'
+import { asMillraceError, MillraceError } from '../../model/errors.ts'
 import type { RecordHeaders } from '../../model/headers.ts'
 import type { TopicPartitionMap } from '../../model/topic-partition.ts'
 import type { GroupMembership } from '../group-membership.ts'
@@ -273,7 +273,7 @@ export class Producer {
       if (['open', 'aborting'].includes(this.#session.state)) await this.abortTransaction(timeoutMs)
     } catch (error) {
       const { logger, transactionalId } = this.#options
-      logger.warn({ transactionalId, reason: reasonOf(error) }, 'a transaction is left to the broker to abort')
+      logger.warn({ transactionalId, err: asMillraceError(error) }, 'a transaction is left to the broker to abort')
     }
     this.#sender.close()
     this.#lingerAlarm.cancel()

@@ -324,7 +324,7 @@ export class Sender {
   /** No answer: the broker may have the batches or not, and may still get them. */
   #lost(request: ProduceRequest, cause: MillraceError): void {
     const { idempotent, listener, logger } = this.#options
-    logger.debug({ reason: cause.message, batches: request.batches.length }, 'a Produce request got no answer')
+    logger.debug({ err: cause, batches: request.batches.length }, 'a Produce request got no answer')
     listener.unsure()
     for (const [index, lane] of request.lanes.entries()) {
       const batch = request.batches[index]

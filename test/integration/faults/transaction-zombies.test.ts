@@ -105,7 +105,9 @@ for (const [kind, moments] of MOMENTS) {
       process.signal('SIGCONT')
       held.release()
       await application.expectExact(LONG_MS)
-      expect(process.log.map(({ code }) => code)).to.include('TRANSACTION_TIMED_OUT')
+      expect(process.log.map(({ err }) => (err as { code?: string } | undefined)?.code)).to.include(
+        'TRANSACTION_TIMED_OUT',
+      )
       expect(await memberOf(application), 'member and generation').to.deep.equal(memberBefore)
       expect(assignments(process)).to.equal(1)
       expect(await process.terminate(LONG_MS)).to.deep.equal({ code: 0, signal: null })

@@ -104,10 +104,13 @@ describe('streams instance', () => {
       version: '0.0.0',
       launching: {
         prepareCluster: (_options, signal) => {
-          signal?.addEventListener('abort', () => {
+          const abort = (): void => {
             aborted = true
             preparation.reject(new MillraceError('NOT_RUNNING'))
-          })
+          }
+          // The lock is held a moment before this is called, and the instance may be closed in between.
+          if (signal?.aborted === true) abort()
+          else signal?.addEventListener('abort', abort)
           return preparation.promise
         },
         launchThread: (launch, reports) => {

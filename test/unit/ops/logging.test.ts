@@ -49,12 +49,12 @@ describe('logging', () => {
 
   it('tells code, place and action of an error, and no stack unless the fault is ours', () => {
     const { logger, lines } = linesOf('json')
-    logger.error({ error: new MillraceError('TOPIC_MISSING', { topic: 'orders' }) }, 'Stopped')
-    logger.error({ error: new MillraceError('INTERNAL', { cause: new Error('x') }) }, 'Stopped')
-    const [missing, internal] = lines.map(line => JSON.parse(line) as { error: Record<string, unknown> })
-    expect(missing?.error).to.include({ code: 'TOPIC_MISSING', topic: 'orders' })
-    expect(missing?.error).not.to.have.property('stack')
-    expect(internal?.error).to.have.property('stack')
+    logger.error({ err: new MillraceError('TOPIC_MISSING', { topic: 'orders' }) }, 'Stopped')
+    logger.error({ err: new MillraceError('INTERNAL', { cause: new Error('x') }) }, 'Stopped')
+    const [missing, internal] = lines.map(line => JSON.parse(line) as { err: Record<string, unknown> })
+    expect(missing?.err).to.include({ code: 'TOPIC_MISSING', topic: 'orders' })
+    expect(missing?.err).not.to.have.property('stack')
+    expect(internal?.err).to.have.property('stack')
   })
 
   it('bounds long texts', () => {
