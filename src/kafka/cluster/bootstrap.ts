@@ -52,7 +52,7 @@ export async function bootstrap({
     if (deadline.remainingMs <= delayMs) throw unreachable(names, timeoutMs, failure)
     earlier = failure
     if (reason !== loggedReason || clock.nowMs() - loggedAtMs > LOG_INTERVAL_MS) {
-      logger.warn({ bootstrapServers: names, err: known }, 'Kafka cannot be reached yet; trying again')
+      logger.warn({ bootstrapServers: names, err: failure }, 'Kafka cannot be reached yet; trying again')
       loggedReason = reason
       loggedAtMs = clock.nowMs()
     }
