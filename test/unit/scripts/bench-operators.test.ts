@@ -11,8 +11,8 @@ describe('npm run bench:operators', () => {
 
   for (const bench of BENCHES) {
     it(`measures ${bench.name}, which writes results while it is measured`, () => {
-      const { recordsPerSecond, written } = measure(bench, 20, 1_000)
-      expect(recordsPerSecond).to.be.greaterThan(0)
+      const { cpuMicros, written } = measure(bench, 20, 1_000)
+      expect(cpuMicros).to.be.greaterThan(0)
       expect(written).to.be.greaterThan(0)
     })
   }
