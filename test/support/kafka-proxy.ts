@@ -11,10 +11,12 @@ import {
 } from '../../src/kafka/protocol/api.ts'
 import type { BrokerAddress } from './proxy/address-rewriting.ts'
 import type { Exchange } from './proxy/exchange.ts'
+import type { FiredEntry } from './proxy/fired-log.ts'
 import { ProxyLink } from './proxy/proxy-link.ts'
 import { type Direction, type ProxyRule, RuleHandle } from './proxy/proxy-rule.ts'
 
 export type { Exchange } from './proxy/exchange.ts'
+export { type FiredEntry, firedLog } from './proxy/fired-log.ts'
 export type { ProxyAction, ProxyRule, RuleHandle } from './proxy/proxy-rule.ts'
 
 /** Where the proxy's own look at the cluster may take this long. */
@@ -42,14 +44,22 @@ export class KafkaProxy {
   readonly #seen = new Map<string, number>()
   /** What went wrong in the proxy itself; a test may want to see that there is nothing. */
   readonly failures: unknown[] = []
+  readonly #record: ((entry: FiredEntry) => void) | undefined
 
-  private constructor() {
-    // Made by `start`.
+  private constructor(record: ((entry: FiredEntry) => void) | undefined) {
+    this.#record = record
   }
 
-  /** Starts a listener for every broker of a cluster. */
-  static async start(options: { readonly bootstrapServers: string }): Promise<KafkaProxy> {
-    const proxy = new KafkaProxy()
+  /**
+   * Starts a listener for every broker of a cluster.
+   *
+   * @param options.record - told of everything that a rule does, such as `firedLog(file)`
+   */
+  static async start(options: {
+    readonly bootstrapServers: string
+    readonly record?: (entry: FiredEntry) => void
+  }): Promise<KafkaProxy> {
+    const proxy = new KafkaProxy(options.record)
     const [first = ''] = options.bootstrapServers.split(',')
     const port = Number(first.slice(first.lastIndexOf(':') + 1))
     const connection = await Connection.open({
@@ -77,7 +87,7 @@ export class KafkaProxy {
 
   /** Puts a rule to work; of several that match a frame the one that was added first is used. */
   rule<A extends ApiName>(rule: ProxyRule<A>): RuleHandle<A> {
-    const handle = new RuleHandle(rule)
+    const handle = new RuleHandle(rule, this.#record)
     this.#rules.push(handle as unknown as RuleHandle)
     return handle
   }

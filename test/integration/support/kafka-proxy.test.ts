@@ -1,4 +1,8 @@
 import { expect } from 'chai'
+import { spawn } from 'node:child_process'
+import { readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import type { Admin } from '../../../src/kafka/admin/admin.ts'
 import type { Cluster } from '../../../src/kafka/cluster/cluster.ts'
 import type { Connection } from '../../../src/kafka/connection/connection.ts'
@@ -6,7 +10,7 @@ import { MillraceError } from '../../../src/model/errors.ts'
 import { uniqueName, useBroker } from '../../support/broker.ts'
 import { eventually } from '../../support/condition.ts'
 import { sharedJavaClient } from '../../support/java-client.ts'
-import { KafkaProxy } from '../../support/kafka-proxy.ts'
+import { type FiredEntry, firedLog, KafkaProxy } from '../../support/kafka-proxy.ts'
 import { KafkaWriter } from '../../support/kafka-writer.ts'
 import { readTopicInProcess } from '../../support/kafka-reader.ts'
 import { connectCluster, createTopic } from '../../support/test-cluster.ts'
@@ -177,6 +181,108 @@ describe('the protocol proxy', function () {
     })
 
     expect(await create(uniqueName('rewritten'))).to.equal(7)
+  })
+
+  it('refuses a request with an error code, in the words of each request', async () => {
+    const id = uniqueName('t')
+    const nodeId = await behind.coordinator('transaction', id)
+    const coordinator = await behind.connection(nodeId, 'coordinator')
+    proxy.rule({ api: '*', direction: 'request', action: { type: 'error', code: 51 }, clientId: 'test' })
+    const transaction = { transactionalId: id, producerId: 1, producerEpoch: 0 }
+    const start = { transactionalId: id, transactionTimeoutMs: 5_000, producerId: -1, producerEpoch: -1 }
+    const offsets = [{ name: 'a', partitions: [{ partitionIndex: 3, committedOffset: 4, committedMetadata: null }] }]
+
+    expect((await coordinator.send('InitProducerId', start)).errorCode).to.equal(51)
+    expect((await coordinator.send('EndTxn', { ...transaction, committed: true })).errorCode).to.equal(51)
+    const committed = await coordinator.send('TxnOffsetCommit', { ...transaction, groupId: id, topics: offsets })
+    expect(committed.topics[0]?.partitions).to.deep.equal([{ partitionIndex: 3, errorCode: 51 }])
+    for (const api of ['InitProducerId', 'EndTxn', 'TxnOffsetCommit'] as const) {
+      expect(proxy.count(api, 'response'), 'answers of the broker').to.equal(0)
+    }
+  })
+
+  it('tells that a request failed which the broker has done', async () => {
+    const topic = uniqueName('denied')
+    proxy.rule({ api: 'CreateTopics', direction: 'response', action: { type: 'error', code: 7 }, times: 1 })
+
+    expect(await create(topic)).to.equal(7)
+    expect(await exists(topic)).to.equal(true)
+  })
+
+  it('stops and continues a process when a frame comes by', async () => {
+    const child = spawn('sleep', ['30'])
+    const { pid } = child
+    if (pid === undefined) throw new Error('no process')
+    const stateOf = (): string | undefined =>
+      /^State:\s+(\S)/m.exec(readFileSync(`/proc/${String(pid)}/status`, 'utf8'))?.[1]
+    try {
+      proxy.rule({
+        api: 'CreateTopics',
+        direction: 'request',
+        nth: 1,
+        action: { type: 'signal', pid, signal: 'SIGSTOP' },
+      })
+      proxy.rule({
+        api: 'CreateTopics',
+        direction: 'request',
+        nth: 1,
+        action: { type: 'signal', pid, signal: 'SIGCONT' },
+      })
+      await create(uniqueName('stops'))
+      await eventually('it is stopped', () => stateOf() === 'T')
+      await create(uniqueName('continues'))
+      await eventually('it runs', () => stateOf() === 'S')
+    } finally {
+      child.kill('SIGKILL')
+    }
+  })
+
+  it('keeps a record of what fired', async () => {
+    const file = join(tmpdir(), `${uniqueName('fired')}.ndjson`)
+    const recorded = await KafkaProxy.start({ bootstrapServers: kafka().bootstrapServers, record: firedLog(file) })
+    const client = await connectCluster(recorded.bootstrapServers, { clientId: 'recorded' })
+    try {
+      recorded.rule({
+        name: 'slow start',
+        api: 'InitProducerId',
+        direction: 'response',
+        action: [
+          { type: 'delay', ms: 1 },
+          { type: 'slice', bytes: 5 },
+        ],
+      })
+      const id = uniqueName('t')
+      const coordinator = await client.cluster.connection(
+        await client.cluster.coordinator('transaction', id),
+        'coordinator',
+      )
+      await coordinator.send('InitProducerId', {
+        transactionalId: id,
+        transactionTimeoutMs: 5_000,
+        producerId: -1,
+        producerEpoch: -1,
+      })
+
+      const entries = readFileSync(file, 'utf8')
+        .trim()
+        .split('\n')
+        .map(line => JSON.parse(line) as FiredEntry)
+      expect(entries).to.have.lengthOf(1)
+      expect(entries[0]).to.deep.include({
+        rule: 'slow start',
+        api: 'InitProducerId',
+        direction: 'response',
+        actions: ['delay', 'slice'],
+        nodeId: 1,
+        clientId: 'recorded',
+        transactionalId: id,
+      })
+      expect(entries[0]?.at).to.be.closeTo(Date.now(), 20_000)
+    } finally {
+      await client.cluster.close()
+      await recorded.stop()
+      rmSync(file, { force: true })
+    }
   })
 
   it('delays, cuts into pieces and slows down without changing a byte', async () => {

@@ -12,6 +12,7 @@ import {
 } from '../../../src/kafka/protocol/api.ts'
 import { namesAddresses, type Readdress, rewriteAddresses } from './address-rewriting.ts'
 import { Exchange } from './exchange.ts'
+import { refusalOf, withErrorCode } from './error-answer.ts'
 import { FrameLane } from './frame-lane.ts'
 import type { Direction, RuleHandle } from './proxy-rule.ts'
 
@@ -146,6 +147,9 @@ export class ProxyLink {
       } else if (action.type === 'answer') {
         this.#answer(exchange, action.body(exchange))
         return
+      } else if (action.type === 'error') {
+        this.#answer(exchange, refusalOf(exchange, action.code))
+        return
       } else {
         const done = await this.#common(action, this.#requests, exchange, rule)
         if (done === 'stop') return
@@ -200,6 +204,11 @@ export class ProxyLink {
         changed = true
         continue
       }
+      if (action.type === 'error' && response !== undefined) {
+        response = withErrorCode(response, action.code)
+        changed = true
+        continue
+      }
       const done = await this.#common(action, this.#responses, exchange, rule)
       if (done === 'stop') return
       if (typeof done === 'object') pieces = done
@@ -240,12 +249,16 @@ export class ProxyLink {
       case 'call':
         await action.run(exchange)
         return undefined
+      case 'signal':
+        process.kill(action.pid, action.signal)
+        return undefined
       case 'slice':
         return { bytes: action.bytes, gapMs: action.gapMs ?? 0 }
       case 'throttle':
         return { bytes: Math.max(1, Math.ceil(action.bytesPerSecond / 50)), gapMs: 20 }
       case 'answer':
       case 'duplicate':
+      case 'error':
       case 'rewrite':
         throw new Error(`${action.type} does not go with this direction`)
       default:

@@ -1,5 +1,6 @@
 import type { ApiName, ResponseBodies } from '../../../src/kafka/protocol/api.ts'
 import type { Exchange } from './exchange.ts'
+import { type FiredEntry, firedEntry } from './fired-log.ts'
 
 /** Which way a frame goes. */
 export type Direction = 'request' | 'response'
@@ -25,7 +26,14 @@ export type ProxyAction<A extends ApiName = ApiName> =
   /** Sends it in pieces of so many bytes, so many milliseconds apart. */
   | { readonly type: 'slice'; readonly bytes: number; readonly gapMs?: number }
   | { readonly type: 'throttle'; readonly bytesPerSecond: number }
-  /** Runs something before the frame goes on, such as the kill of a process. */
+  /**
+   * An error code in every place of the answer. Of a request: the broker never sees it. Of a response: the broker did
+   * what was asked, and the client is told that it failed.
+   */
+  | { readonly type: 'error'; readonly code: number }
+  /** Kills, stops or continues a process before the frame goes on. */
+  | { readonly type: 'signal'; readonly pid: number; readonly signal: NodeJS.Signals }
+  /** Runs something before the frame goes on. */
   | { readonly type: 'call'; readonly run: (exchange: Exchange<A>) => void | Promise<void> }
 
 /** Which frames a rule is about, and what it does to them. */
@@ -34,6 +42,8 @@ export interface ProxyRule<A extends ApiName = ApiName> {
   readonly api: A | readonly A[] | '*'
   readonly direction: Direction
   readonly action: ProxyAction<A> | readonly ProxyAction<A>[]
+  /** Shown in the record of what fired. */
+  readonly name?: string
   /** Only the nth match, from 1. */
   readonly nth?: number
   /** No more than so many matches. */
@@ -54,12 +64,15 @@ export class RuleHandle<A extends ApiName = ApiName> {
   /** What it was done to, in order. */
   readonly fired: Exchange<A>[] = []
   readonly #apis: readonly ApiName[] | '*'
+  readonly #record: ((entry: FiredEntry) => void) | undefined
   readonly #held = new Set<(verdict: 'release' | 'drop') => void>()
   #matches = 0
   #removed = false
 
-  constructor(rule: ProxyRule<A>) {
+  /** @param record - told each time it fires */
+  constructor(rule: ProxyRule<A>, record?: (entry: FiredEntry) => void) {
     this.rule = rule
+    this.#record = record
     this.actions = isList(rule.action) ? rule.action : [rule.action]
     this.#apis = rule.api === '*' ? '*' : isList(rule.api) ? rule.api : [rule.api]
   }
@@ -117,6 +130,8 @@ export class RuleHandle<A extends ApiName = ApiName> {
     if (rule.nth !== undefined && rule.nth !== this.#matches) return false
     if (rule.times !== undefined && this.fired.length >= rule.times) return false
     this.fired.push(exchange)
+    const types = this.actions.map(({ type }) => type)
+    this.#record?.(firedEntry(any, rule, types))
     return true
   }
 
