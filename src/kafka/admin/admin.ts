@@ -6,6 +6,7 @@ import type { AdminContext } from './admin-call.ts'
 import * as configs from './config-admin.ts'
 import * as groups from './group-admin.ts'
 import * as offsets from './offset-admin.ts'
+import { openTransactions, type OpenTransaction } from './open-transactions.ts'
 import * as topics from './topic-admin.ts'
 import * as transactions from './transaction-admin.ts'
 
@@ -151,6 +152,13 @@ export class Admin {
     return transactions.describeTransactions(this.#context, transactionalIds)
   }
 
+  /** What a listing named, with partitions, age and timeout, by one request to each coordinator. */
+  describeListedTransactions(
+    listed: readonly transactions.ListedTransaction[],
+  ): Promise<ReadonlyMap<string, transactions.TransactionDescription>> {
+    return transactions.describeListedTransactions(this.#context, listed)
+  }
+
   /** The producers that partitions remember, with where their open transactions begin. */
   describeProducers(
     partitions: readonly TopicPartition[],
@@ -161,5 +169,18 @@ export class Admin {
   /** Aborts what a transactional id has open and fences its owner. Kafka: `fenceProducers`. */
   fenceTransaction(transactionalId: string): Promise<void> {
     return transactions.fenceTransaction(this.#context, transactionalId)
+  }
+
+  /**
+   * Writes an abort marker behind the back of the coordinator, for a transaction of which no coordinator knows any more;
+   * one that is known would be torn apart by it. Needs Alter on the cluster. Kafka: `abortTransaction`.
+   */
+  abortOnPartition(transaction: transactions.PartitionTransaction): Promise<void> {
+    return transactions.abortOnPartition(this.#context, transaction)
+  }
+
+  /** Every transaction that is open on the partitions, with what its coordinator says of it. */
+  openTransactions(partitions: readonly TopicPartition[]): Promise<readonly OpenTransaction[]> {
+    return openTransactions(this.#context, partitions)
   }
 }

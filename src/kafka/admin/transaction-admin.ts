@@ -1,6 +1,7 @@
 import type { TopicPartition, TopicPartitionMap } from '../../model/topic-partition.ts'
 import { groupByTopic } from '../partition-grouping.ts'
 import { ERROR_CODE } from '../protocol/error-codes.ts'
+import type { ResponseBodies } from '../protocol/messages.generated.ts'
 import { adminFailure, untilAnswered, type AdminContext } from './admin-call.ts'
 import { askLeaders } from './leader-calls.ts'
 
@@ -86,6 +87,58 @@ export async function describeTransactions(
   return found
 }
 
+/**
+ * As `Admin.describeListedTransactions`: one request to each coordinator that a listing named. An id whose coordinator
+ * has moved since is looked up by itself.
+ */
+export async function describeListedTransactions(
+  context: AdminContext,
+  listed: readonly ListedTransaction[],
+): Promise<Map<string, TransactionDescription>> {
+  const byCoordinator = new Map<number, string[]>()
+  for (const { coordinator, transactionalId } of listed) {
+    byCoordinator.set(coordinator, [...(byCoordinator.get(coordinator) ?? []), transactionalId])
+  }
+  const found = new Map<string, TransactionDescription>()
+  for (const [nodeId, ids] of byCoordinator) {
+    const states = await describeOn(context, nodeId, ids)
+    const moved = ids.filter(id => states.every(({ transactionalId }) => transactionalId !== id))
+    for (const state of states) {
+      if (state.errorCode === 0) found.set(state.transactionalId, descriptionOf(state))
+      else if (state.errorCode !== ERROR_CODE.TRANSACTIONAL_ID_NOT_FOUND) moved.push(state.transactionalId)
+    }
+    for (const [id, description] of await describeTransactions(context, moved)) found.set(id, description)
+  }
+  return found
+}
+
+type DescribedState = ResponseBodies['DescribeTransactions']['transactionStates'][number]
+
+function describeOn(
+  context: AdminContext,
+  nodeId: number,
+  transactionalIds: readonly string[],
+): Promise<readonly DescribedState[]> {
+  return untilAnswered(context, context.timeoutMs, async deadline => {
+    const opening = context.cluster.connection(nodeId, 'control')
+    const connection = await deadline.bound(`Broker ${String(nodeId)} could not be reached`, opening)
+    const timeoutMs = Math.max(1, deadline.remainingMs)
+    return (await connection.send('DescribeTransactions', { transactionalIds }, { timeoutMs })).transactionStates
+  })
+}
+
+function descriptionOf(state: DescribedState): TransactionDescription {
+  return {
+    transactionalId: state.transactionalId,
+    state: state.transactionState,
+    producerId: state.producerId,
+    producerEpoch: state.producerEpoch,
+    timeoutMs: state.transactionTimeoutMs,
+    startedAtMs: state.transactionStartTimeMs,
+    partitions: state.topics.flatMap(({ topic, partitions }) => partitions.map(partition => ({ topic, partition }))),
+  }
+}
+
 function describeTransaction(context: AdminContext, id: string): Promise<TransactionDescription | undefined> {
   const { cluster, timeoutMs } = context
   return untilAnswered(context, timeoutMs, async () => {
@@ -105,15 +158,7 @@ function describeTransaction(context: AdminContext, id: string): Promise<Transac
     if (state === undefined || state.errorCode !== 0) {
       throw adminFailure(state?.errorCode ?? -1, { doing: `describe the transaction of ${id}` })
     }
-    return {
-      transactionalId: id,
-      state: state.transactionState,
-      producerId: state.producerId,
-      producerEpoch: state.producerEpoch,
-      timeoutMs: state.transactionTimeoutMs,
-      startedAtMs: state.transactionStartTimeMs,
-      partitions: state.topics.flatMap(({ topic, partitions }) => partitions.map(partition => ({ topic, partition }))),
-    }
+    return descriptionOf(state)
   })
 }
 
@@ -155,5 +200,38 @@ export async function fenceTransaction(context: AdminContext, transactionalId: s
     })
     const doing = `fence the owner of ${transactionalId}`
     if (response.errorCode !== 0) throw adminFailure(response.errorCode, { doing })
+  })
+}
+
+/** An open transaction on one partition, as the leader of the partition knows it. */
+export interface PartitionTransaction {
+  readonly topicPartition: TopicPartition
+  readonly producerId: number
+  readonly producerEpoch: number
+  readonly coordinatorEpoch: number
+}
+
+/** As `Admin.abortOnPartition`. */
+export async function abortOnPartition(
+  context: AdminContext,
+  { topicPartition, producerId, producerEpoch, coordinatorEpoch }: PartitionTransaction,
+): Promise<void> {
+  await askLeaders(context, {
+    doing: 'abort the transaction',
+    partitions: [topicPartition],
+    async ask(connection, some, timeoutMs) {
+      const topics = [...groupByTopic(some)].map(([name, partitionIndexes]) => ({ name, partitionIndexes }))
+      const marker = { producerId, producerEpoch, transactionResult: false, topics, coordinatorEpoch }
+      const response = await connection.send('WriteTxnMarkers', { markers: [marker] }, { timeoutMs })
+      return response.markers.flatMap(answer =>
+        answer.topics.flatMap(({ name, partitions }) =>
+          partitions.map(({ partitionIndex, errorCode }) => ({
+            topicPartition: { topic: name, partition: partitionIndex },
+            errorCode,
+            value: undefined,
+          })),
+        ),
+      )
+    },
   })
 }
