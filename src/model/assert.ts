@@ -8,12 +8,21 @@ export function assert(condition: boolean, claim: string, seen?: Readonly<Record
   if (!condition) throw new InvariantError(claim, seen)
 }
 
+/** Known to every copy of millrace in the process. */
+const MARK = Symbol.for('millrace.invariant')
+
 /** A broken invariant: a fault of millrace itself, never a condition of Kafka. Reported as `INTERNAL`. */
 export class InvariantError extends Error {
   override readonly name = 'InvariantError'
+  readonly [MARK] = true
 
   constructor(claim: string, seen?: Readonly<Record<string, unknown>>) {
     super(seen === undefined ? claim : `${claim}: ${describe(seen)}`)
+  }
+
+  /** Also those of another copy of millrace, which the application may have built its topology with. */
+  static override [Symbol.hasInstance](value: unknown): boolean {
+    return typeof value === 'object' && value !== null && MARK in value
   }
 }
 

@@ -26,9 +26,13 @@ export interface MillraceErrorDetails {
   readonly reaction?: Reaction
 }
 
+/** Known to every copy of millrace in the process. */
+const MARK = Symbol.for('millrace.error')
+
 /** The only error class thrown or reported by millrace. Kafka Streams: `StreamsException` and its many subclasses. */
 export class MillraceError extends Error {
   override readonly name = 'MillraceError'
+  readonly [MARK] = true
   /** Which error it is; `docs/errors.md` explains each. */
   readonly code: MillraceErrorCode
   /** What the engine does about it. */
@@ -45,6 +49,11 @@ export class MillraceError extends Error {
     this.reaction = details.reaction ?? definition.reaction
     this.action = details.action ?? definition.operator
     this.details = details
+  }
+
+  /** Serdes and steps may come from another copy of millrace than the engine; what they throw is the same error to it. */
+  static override [Symbol.hasInstance](value: unknown): boolean {
+    return typeof value === 'object' && value !== null && MARK in value
   }
 
   /** Exit code of the service when this error ends it (docs/operations.md). */

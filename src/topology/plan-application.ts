@@ -14,7 +14,7 @@ import type {
 import type { OffsetReset } from './options.ts'
 import type { StreamsProperties } from './properties.ts'
 import { groupNodes, type NodeGroup } from './subtopologies.ts'
-import { BuiltTopology, type Topology } from './topology.ts'
+import { asBuiltTopology, type Topology } from './topology.ts'
 
 /** Properties a graph is planned under. */
 export type PlanProperties = Partial<StreamsProperties> & {
@@ -71,10 +71,7 @@ function isCached({ kind, options }: StoreDefinition): boolean {
  * @throws MillraceError `TOPOLOGY_INVALID` with every mistake, `STORE_NOT_ALLOWED` for state under at_most_once
  */
 export function planApplication(topology: Topology, properties: PlanProperties): ApplicationPlan {
-  if (!(topology instanceof BuiltTopology)) {
-    throw new MillraceError('USAGE', { what: 'A topology is what `streams(builder => { … })` returns.' })
-  }
-  const graph = topology.graphFor(properties)
+  const graph = asBuiltTopology(topology).graphFor(properties)
   checkStores(graph, properties)
   const warnings = checkNames(graph, properties)
   const groups = groupNodes(graph)

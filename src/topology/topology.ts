@@ -1,3 +1,5 @@
+import { MillraceError } from '../model/errors.ts'
+import { VERSION } from '../version.ts'
 import type { StreamsProperties } from './properties.ts'
 import type { TopologyDescription } from './topology-description.ts'
 import type { Graph } from './graph.ts'
@@ -9,8 +11,13 @@ export interface Topology {
   describe(properties?: Partial<StreamsProperties>): TopologyDescription
 }
 
-/** A topology as `streams` makes it; recognised by its class. */
+/** Known to every copy of millrace in the process: an application may have one installed beside that of the command line. */
+const TOPOLOGY_VERSION = Symbol.for('millrace.topology.version')
+
+/** A topology as `streams` makes it; recognised by its mark, whichever copy of millrace made it. */
 export class BuiltTopology implements Topology {
+  /** Version of the millrace that built it. */
+  readonly [TOPOLOGY_VERSION]: string = VERSION
   readonly #plain: Graph
   readonly #rebuild: () => Graph
   #optimized: Graph | undefined
@@ -33,7 +40,29 @@ export class BuiltTopology implements Topology {
   }
 }
 
-/** Whether a value is a topology made by `streams`. */
+/** Whether a value is a topology made by `streams`, of this or another copy of millrace. */
 export function isTopology(value: unknown): value is Topology {
-  return value instanceof BuiltTopology
+  return typeof value === 'object' && value !== null && TOPOLOGY_VERSION in value
+}
+
+/**
+ * A topology to plan. The parts of a graph are private to a version, so another version's graph is not read.
+ *
+ * @throws MillraceError `USAGE` when `streams` of this version did not make it
+ */
+export function asBuiltTopology(topology: Topology): BuiltTopology {
+  if (!isMarked(topology)) {
+    throw new MillraceError('USAGE', { what: 'A topology is what `streams(builder => { … })` returns.' })
+  }
+  const version = topology[TOPOLOGY_VERSION]
+  if (version === VERSION) return topology
+  throw new MillraceError('USAGE', {
+    what: `The topology was built by millrace ${version}, and millrace ${VERSION} is to run it: two copies are installed.`,
+    action:
+      'Install one version: `npm ls millrace` shows both; run the command line of the application (`npx millrace`).',
+  })
+}
+
+function isMarked(topology: Topology): topology is BuiltTopology {
+  return isTopology(topology)
 }
