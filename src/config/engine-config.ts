@@ -61,7 +61,10 @@ export interface EngineConfig {
   readonly topicConfigs: Readonly<Record<string, string>>
   readonly repartitionPurgeIntervalMs: number
   readonly startupTimeoutMs: number
+  /** Infinite while provenance is on: a purged record could not be followed. */
   readonly shutdownTimeoutMs: number
+  /** Whether written records say where they come from. */
+  readonly provenanceHeaders: boolean
   readonly bootstrapServers: readonly { readonly host: string; readonly port: number }[]
   readonly clientId: string
   readonly security: SecurityConfig
@@ -107,6 +110,7 @@ export function engineConfigOf(config: MillraceConfig): EngineConfig {
   const { http } = config
   return Object.freeze({
     applicationId: config.streams['application.id'],
+  const provenanceHeaders = properties.boolean('streams', 'provenance.headers')
     guarantee,
     commitIntervalMs: properties.commitIntervalMs,
     threads: properties.number('streams', 'num.stream.threads'),
@@ -114,7 +118,10 @@ export function engineConfigOf(config: MillraceConfig): EngineConfig {
     topicsCreate: properties.boolean('streams', 'topics.create'),
     replicationFactor: properties.number('streams', 'replication.factor'),
     topicConfigs: topicConfigsOf(config),
-    repartitionPurgeIntervalMs: properties.number('streams', 'repartition.purge.interval.ms'),
+    repartitionPurgeIntervalMs: provenanceHeaders
+      ? Number.POSITIVE_INFINITY
+      : properties.number('streams', 'repartition.purge.interval.ms'),
+    provenanceHeaders,
     startupTimeoutMs: properties.number('streams', 'startup.timeout.ms'),
     shutdownTimeoutMs: properties.number('streams', 'shutdown.timeout.ms'),
     bootstrapServers: Object.freeze(servers),

@@ -102,6 +102,13 @@ export const STREAMS_PROPERTIES: readonly PropertyDefinition[] = [
     ours: true,
   },
   {
+    name: 'provenance.headers',
+    type: BOOLEAN,
+    default: false,
+    doc: 'Diagnosis: every written record says where it comes from, in the header `__millrace.provenance`, and repartition topics are not purged, so that `millrace verify` can follow each record.',
+    ours: true,
+  },
+  {
     name: 'topics.create',
     type: BOOLEAN,
     default: true,

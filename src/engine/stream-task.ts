@@ -8,6 +8,7 @@ import { compileChain } from '../topology/compile.ts'
 import type { SubtopologyPlan } from '../topology/plan.ts'
 import { HeldResults, STOP_ALWAYS } from './held-results.ts'
 import { PartitionQueue } from './partition-queue.ts'
+import { tracedPorts } from './provenance-collector.ts'
 import { Punctuations } from './punctuations.ts'
 import { UnresolvedTopic, type RecordCollector } from './record-collector.ts'
 import { phaseOf, reactionTo, sendDeadLetter, stopError } from './record-failures.ts'
@@ -44,7 +45,7 @@ export class StreamTask {
     this.id = `${String(plan.id)}_${String(partition)}`
     this.#ports = ports
     this.#policies = options.policies
-    const stores = new TaskStores(plan, partition, ports.collector, options.sharedGlobals, () =>
+    const stores = new TaskStores(plan, partition, this.#ports.collector, options.sharedGlobals, () =>
       this.#record.contextNow(),
     )
     this.stores = stores.own

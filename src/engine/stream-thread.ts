@@ -12,6 +12,7 @@ import { InputFailures } from './input-failures.ts'
 import { InputRewinder } from './input-rewinder.ts'
 import { ProducerCollector } from './producer-collector.ts'
 import { Rebalancer } from './rebalancer.ts'
+import { provenancePorts } from './provenance-collector.ts'
 import { UnresolvedTopic } from './record-collector.ts'
 import { RepartitionPurge } from './repartition-purge.ts'
 import { StreamTask } from './stream-task.ts'
@@ -27,6 +28,7 @@ import { nextThreadState, type ThreadEvent, type ThreadState } from './thread-st
 import { assertWritable, resolveTopic } from './topic-resolution.ts'
 import { abandonTransaction } from './transaction-abandonment.ts'
 import { Wakeup } from './wakeup.ts'
+import { TransactionNumbers } from './transaction-numbers.ts'
 
 /** Bytes of one transaction at which it is committed early: they bound undo logs and what an abort repeats. */
 const TRANSACTION_BYTES_MAX = 67_108_864
@@ -46,6 +48,7 @@ export class StreamThread {
   readonly #wakeup: Wakeup
   readonly #claims = new AssignmentClaims()
   readonly #collector: ProducerCollector
+  readonly #transactionNumbers: TransactionNumbers
   readonly #registry: TaskRegistry
   readonly #schedule: CommitSchedule
   readonly #restorer: ChangelogRestorer
@@ -67,6 +70,8 @@ export class StreamThread {
     this.#options = options
     this.#wakeup = new Wakeup(clock)
     const onWake = this.#wakeup.signal
+    // Leaves 2^52 to count on.
+    this.#transactionNumbers = new TransactionNumbers(Math.floor(options.random() * 2 ** 52))
     this.clients = buildClients({
       ...options,
       onWake,
@@ -100,6 +105,7 @@ export class StreamThread {
       producer,
       running: () => this.#registry.running(),
       onCommit: records => {
+      onForgotten: this.#transactionNumbers.forgotten,
         this.#recovery.progressed()
         listeners.onCommit(records)
       },
@@ -259,6 +265,8 @@ export class StreamThread {
         wallClockMs: () => clock.wallClockMs(),
         requestCommit: this.#schedule.request,
       },
+        idle: idleWaitOf(config.maxTaskIdleMs, subtopology, partition, this.clients.fetcher, clock),
+        provenance: config.provenanceHeaders ? provenancePorts(this.#transactionNumbers, this.#registry) : undefined,
     )
   }
 
@@ -346,10 +354,8 @@ export class StreamThread {
   }
 
   #commitParts(): CommitParts {
-    const { config, clock, logger, random } = this.#options
+    const { config, clock, logger } = this.#options
     const { producer, member, offsets } = this.clients
-    // Random, so that a number left by an earlier life is never mistaken for one of this life; leaves 2^52 to count on.
-    let transactionNumber = Math.floor(random() * 2 ** 52)
     return {
       applicationId: config.applicationId,
       clock,
@@ -360,7 +366,7 @@ export class StreamThread {
       claims: this.#claims,
       stepTimeoutMs: config.requestTimeoutMs,
       tasks: () => this.#registry.running(),
-      nextTransaction: () => (transactionNumber += 1),
+      nextTransaction: this.#transactionNumbers.take,
       workEpoch: () => this.#commits.workEpoch,
       stopRequested: () => this.#stop !== undefined,
     }

@@ -20,6 +20,8 @@ export interface ThreadCommitsOptions {
   readonly running: () => readonly ActiveTask[]
   /** Told of each acknowledged commit with the input records it covers. */
   readonly onCommit: (records: number) => void
+  /** Told when what is uncommitted is given up. */
+  readonly onForgotten: () => void
 }
 
 /** The commits of one thread: when, how, and what follows an acknowledged one. */
@@ -89,6 +91,7 @@ export class ThreadCommits {
   forgotten(): void {
     this.#workEpoch = undefined
     this.#records = 0
+    this.#options.onForgotten()
     this.#options.schedule.ended(this.#options.clock.nowMs())
   }
 }

@@ -16,6 +16,8 @@ class RecordView implements RecordContext {
   }
 }
 
+const NO_RECORD: RecordMetadata = { topic: '', partition: -1, offset: -1 }
+
 /** The record a task is working on, and which of its operators. One object per task, reused for every record. */
 export class CurrentRecord {
   /** What user code is handed. */
@@ -32,6 +34,8 @@ export class CurrentRecord {
   isLatest = true
   /** Name of the operator that runs, for the report of a failure. */
   node = ''
+  /** The record that lets go what was held back, while that is acted for. */
+  #releasedBy: RecordMetadata | undefined
 
   /** Starts a source record. */
   begin(
@@ -79,11 +83,19 @@ export class CurrentRecord {
     return hasOrigin ? { timestamp, headers, ...origin } : { timestamp, headers, topic: '', partition: -1, offset: -1 }
   }
 
+  /** The source record being worked on, also while one that was held back is acted for; no topic in a punctuation. */
+  get cause(): RecordMetadata {
+    const { origin, hasOrigin } = this.view
+    return this.#releasedBy ?? (hasOrigin ? origin : NO_RECORD)
+  }
+
   /** Runs work for a record that was held back: downstream sees that record, not the one that let it go. */
   actingFor(context: UpdateContext, node: string, work: () => void): void {
     const { view } = this
     const { topic, partition, offset } = view.origin
     const { hasOrigin, timestamp, headers } = view
+    const outer = this.#releasedBy
+    this.#releasedBy ??= hasOrigin ? { topic, partition, offset } : NO_RECORD
     view.origin.topic = context.topic
     view.origin.partition = context.partition
     view.origin.offset = context.offset
@@ -94,6 +106,7 @@ export class CurrentRecord {
     view.origin.partition = partition
     view.origin.offset = offset
     view.hasOrigin = hasOrigin
+    this.#releasedBy = outer
     this.enter(node, timestamp, headers)
   }
 }

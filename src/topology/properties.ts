@@ -37,6 +37,8 @@ export interface StreamsProperties {
   'startup.timeout.ms'?: number
   /** Ours: how long a clean stop may take. @default 30000 */
   'shutdown.timeout.ms'?: number
+  /** Ours: every written record says where it comes from, and repartition topics are not purged; for diagnosis. @default false */
+  'provenance.headers'?: boolean
   /** Ours: whether internal topics may be created. @default true */
   'topics.create'?: boolean
 }

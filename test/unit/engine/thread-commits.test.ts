@@ -27,6 +27,7 @@ class CommitsBench {
   readonly purged: (readonly (readonly [string, number])[])[] = []
   outcomes = new Answers<CommitOutcome>('committed')
   aborts = new Answers<'done'>('done')
+  forgotten = 0
   readonly tasks: readonly ActiveTask[]
   readonly commits: ThreadCommits
 
@@ -74,6 +75,9 @@ class CommitsBench {
       producer: this.producer,
       running: () => this.tasks,
       onCommit: records => this.records.push(records),
+      onForgotten: () => {
+        this.forgotten += 1
+      },
     })
   }
 
@@ -148,6 +152,7 @@ describe('commits of a thread', () => {
     const failure = await rejectionOf(bench.commits.commit('interval'))
     expect(bench.commits.workEpoch).to.equal(0)
     await bench.commits.abort(failure)
+    expect(bench.forgotten, 'the next attempt has another number').to.equal(1)
     expect(bench.commits.workEpoch).to.equal(undefined)
     await bench.commits.commit('interval')
 
