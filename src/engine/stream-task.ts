@@ -43,7 +43,13 @@ export class StreamTask {
 
   constructor(plan: SubtopologyPlan, partition: number, options: TaskOptions, ports: TaskPorts) {
     this.id = `${String(plan.id)}_${String(partition)}`
-    this.#ports = ports
+    this.#ports = tracedPorts(ports, () => ({
+      plan,
+      partition,
+      task: this.id,
+      record: this.#record,
+      positionOf: topic => this.#queueOf.get(topic)?.position,
+    }))
     this.#policies = options.policies
     const stores = new TaskStores(plan, partition, this.#ports.collector, options.sharedGlobals, () =>
       this.#record.contextNow(),

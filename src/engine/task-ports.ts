@@ -2,10 +2,10 @@ import type { Logger } from '../model/logger.ts'
 import type { DropReason, ErrorPolicies, RecordFailure, RecordReaction } from '../model/record-failure.ts'
 import type { TopicPartition } from '../model/topic-partition.ts'
 import type { StreamsProperties } from '../topology/properties.ts'
+import type { IdleWait } from './idle-wait.ts'
 import type { RecordCollector } from './record-collector.ts'
 import type { SharedGlobals } from './task-stores.ts'
 
-/** What a task needs of its surroundings. */
 /** What marking records with their provenance takes. */
 export interface ProvenancePorts {
   /** Number of the transaction that is being written. */
@@ -14,6 +14,7 @@ export interface ProvenancePorts {
   committed(input: TopicPartition): number
 }
 
+/** What a task needs of its surroundings. */
 export interface TaskPorts {
   readonly collector: RecordCollector
   readonly logger: Logger
@@ -22,11 +23,11 @@ export interface TaskPorts {
   requestCommit(): void
   /** Told of each failed record and what became of it. */
   failed?(failure: RecordFailure, reaction: RecordReaction): void
-}
   /** Waits for inputs that have nothing queued. @default none are waited for */
   readonly idle?: IdleWait | undefined
   /** Where records are to say where they come from. */
   readonly provenance?: ProvenancePorts | undefined
+}
 
 /** What a task is configured by. */
 export interface TaskOptions {
