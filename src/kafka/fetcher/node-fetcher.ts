@@ -129,12 +129,11 @@ export class NodeFetcher {
     this.#busy = true
     try {
       this.#connection = await this.#host.cluster.connection(this.#nodeId, 'fetch')
-      this.#busy = false
     } catch (error) {
-      this.#busy = false
       this.#lose(asked, error)
-      return
     }
+    this.#busy = false
+    // After a failure too: partitions that came meanwhile were not asked for, and nobody else would send their poll.
     this.pump()
   }
 
@@ -156,10 +155,11 @@ export class NodeFetcher {
       this.#throttled(response.throttleTimeMs)
     } catch (error) {
       this.#lose(asked, error)
-      return
-    } finally {
       this.#busy = false
+      this.pump()
+      return
     }
+    this.#busy = false
     for (const partition of taken.served) if (this.#partitions.delete(partition)) this.#partitions.add(partition)
     if (taken.changed) this.#waitMs = this.#pace.waitMinMs
     else this.#idle(waitMs - (host.clock.nowMs() - sentAtMs))

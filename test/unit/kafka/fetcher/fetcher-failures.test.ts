@@ -73,6 +73,18 @@ describe('the fetcher, when something is wrong,', () => {
     expect(offsetsOf(harness.fetcher.take(A0))).to.deep.equal([0])
   })
 
+  it('reads on with a partition that came while a poll was out that failed for others', async () => {
+    const harness = new FetcherHarness()
+    harness.cluster.create('a', [1, 1])
+    await harness.reading([A0])
+    await harness.reading([A1])
+    harness.fetcher.remove(A0)
+    await harness.cluster.poll.fail(new MillraceError('CONNECTION_LOST'))
+    await harness.clock.advance(5_000)
+
+    expect(wanted(harness.cluster.poll)).to.deep.equal(['a-1@0'])
+  })
+
   it('waits for a partition that has no leader', async () => {
     const harness = new FetcherHarness()
     harness.cluster.create('a', [-1])
