@@ -53,18 +53,20 @@ export interface EngineConfig {
   readonly guarantee: ProcessingGuarantee
   readonly commitIntervalMs: number
   readonly threads: number
+  /** How long a task waits for an input that has been read to its end; −1 = for none, even with records on the broker. */
+  readonly maxTaskIdleMs: number
   readonly stateDir: string
   readonly topicsCreate: boolean
   /** −1 = the broker's default. */
   readonly replicationFactor: number
   /** Of internal topics: `topic.` properties without the prefix. */
   readonly topicConfigs: Readonly<Record<string, string>>
-  readonly repartitionPurgeIntervalMs: number
-  readonly startupTimeoutMs: number
   /** Infinite while provenance is on: a purged record could not be followed. */
-  readonly shutdownTimeoutMs: number
+  readonly repartitionPurgeIntervalMs: number
   /** Whether written records say where they come from. */
   readonly provenanceHeaders: boolean
+  readonly startupTimeoutMs: number
+  readonly shutdownTimeoutMs: number
   readonly bootstrapServers: readonly { readonly host: string; readonly port: number }[]
   readonly clientId: string
   readonly security: SecurityConfig
@@ -108,12 +110,13 @@ export function engineConfigOf(config: MillraceConfig): EngineConfig {
   const guarantee = properties.guarantee
   const consumer = consumerOf(properties)
   const { http } = config
+  const provenanceHeaders = properties.boolean('streams', 'provenance.headers')
   return Object.freeze({
     applicationId: config.streams['application.id'],
-  const provenanceHeaders = properties.boolean('streams', 'provenance.headers')
     guarantee,
     commitIntervalMs: properties.commitIntervalMs,
     threads: properties.number('streams', 'num.stream.threads'),
+    maxTaskIdleMs: properties.number('streams', 'max.task.idle.ms'),
     stateDir: properties.text('streams', 'state.dir'),
     topicsCreate: properties.boolean('streams', 'topics.create'),
     replicationFactor: properties.number('streams', 'replication.factor'),

@@ -47,9 +47,9 @@ export const STREAMS_PROPERTIES: readonly PropertyDefinition[] = [
   },
   {
     name: 'max.task.idle.ms',
-    type: integer(0, 0),
+    type: integer(-1),
     default: 0,
-    doc: 'How long a task waits for an empty input partition before it goes on. Only 0 (not at all) is supported yet.',
+    doc: 'How long a task with several inputs waits for one that has been read to its end before it goes on without it. It always waits for records known to be on the broker; with -1 not for those either.',
   },
   {
     name: 'dsl.store.format',

@@ -7,6 +7,7 @@ import type { StateStore } from '../stores/state-store.ts'
 import { compileChain } from '../topology/compile.ts'
 import type { SubtopologyPlan } from '../topology/plan.ts'
 import { HeldResults, STOP_ALWAYS } from './held-results.ts'
+import type { IdleWait } from './idle-wait.ts'
 import { PartitionQueue } from './partition-queue.ts'
 import { tracedPorts } from './provenance-collector.ts'
 import { Punctuations } from './punctuations.ts'
@@ -25,6 +26,7 @@ export class StreamTask {
   /** `<subtopology>_<partition>`. */
   readonly id: string
   readonly stores: readonly StateStore[]
+  readonly idle: IdleWait | undefined
   readonly variables = new TaskVariables()
   readonly #ports: TaskPorts
   readonly #policies: ErrorPolicies
@@ -50,6 +52,7 @@ export class StreamTask {
       record: this.#record,
       positionOf: topic => this.#queueOf.get(topic)?.position,
     }))
+    this.idle = ports.idle
     this.#policies = options.policies
     const stores = new TaskStores(plan, partition, this.#ports.collector, options.sharedGlobals, () =>
       this.#record.contextNow(),
@@ -88,6 +91,7 @@ export class StreamTask {
   /** Hands over a block; the task reads it to its end before it takes the next of that topic. */
   enqueue(topic: string, source: RecordSource): void {
     this.#queue(topic).enqueue(source)
+    this.idle?.filled(topic)
   }
 
   /** Whether something of that topic is left to process. */
@@ -103,6 +107,7 @@ export class StreamTask {
    * @throws UnresolvedTopic when a step chose a topic nobody has looked up; the record is put back
    */
   process(maxRecords: number): number {
+    this.idle?.begin()
     let consumed = 0
     while (consumed < maxRecords) {
       const queue = this.#choose()
@@ -221,7 +226,10 @@ export class StreamTask {
     if (only !== undefined) return only.isEmpty ? undefined : only
     let chosen: PartitionQueue | undefined
     for (const queue of this.#queues) {
-      if (queue.isEmpty) continue
+      if (queue.isEmpty) {
+        if (this.idle?.mustWait(queue.topic) === true) return undefined
+        continue
+      }
       // A head that cannot be read has no time: it is dealt with at once.
       if (!this.#readable(queue)) return queue
       if (chosen === undefined || queue.timestamp < chosen.timestamp) chosen = queue

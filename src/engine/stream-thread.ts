@@ -8,11 +8,12 @@ import { CommitSchedule } from './commit-schedule.ts'
 import { commitStrategyOf } from './commit-strategies.ts'
 import { FailureRecovery } from './failure-recovery.ts'
 import { GlobalTables } from './global-tables.ts'
+import { idleWaitOf } from './idle-wait.ts'
 import { InputFailures } from './input-failures.ts'
 import { InputRewinder } from './input-rewinder.ts'
 import { ProducerCollector } from './producer-collector.ts'
-import { Rebalancer } from './rebalancer.ts'
 import { provenancePorts } from './provenance-collector.ts'
+import { Rebalancer } from './rebalancer.ts'
 import { UnresolvedTopic } from './record-collector.ts'
 import { RepartitionPurge } from './repartition-purge.ts'
 import { StreamTask } from './stream-task.ts'
@@ -27,8 +28,8 @@ import { drain, release, type ShutdownParts, type StopOptions } from './thread-s
 import { nextThreadState, type ThreadEvent, type ThreadState } from './thread-state.ts'
 import { assertWritable, resolveTopic } from './topic-resolution.ts'
 import { abandonTransaction } from './transaction-abandonment.ts'
-import { Wakeup } from './wakeup.ts'
 import { TransactionNumbers } from './transaction-numbers.ts'
+import { Wakeup } from './wakeup.ts'
 
 /** Bytes of one transaction at which it is committed early: they bound undo logs and what an abort repeats. */
 const TRANSACTION_BYTES_MAX = 67_108_864
@@ -47,8 +48,8 @@ export class StreamThread {
   readonly #options: StreamThreadOptions
   readonly #wakeup: Wakeup
   readonly #claims = new AssignmentClaims()
-  readonly #collector: ProducerCollector
   readonly #transactionNumbers: TransactionNumbers
+  readonly #collector: ProducerCollector
   readonly #registry: TaskRegistry
   readonly #schedule: CommitSchedule
   readonly #restorer: ChangelogRestorer
@@ -69,9 +70,9 @@ export class StreamThread {
     const { config, plan, topics, clock, logger, listeners } = options
     this.#options = options
     this.#wakeup = new Wakeup(clock)
-    const onWake = this.#wakeup.signal
     // Leaves 2^52 to count on.
     this.#transactionNumbers = new TransactionNumbers(Math.floor(options.random() * 2 ** 52))
+    const onWake = this.#wakeup.signal
     this.clients = buildClients({
       ...options,
       onWake,
@@ -89,8 +90,7 @@ export class StreamThread {
       },
       clock.nowMs(),
     )
-    const { onRestore: onProgress } = listeners
-    this.#restorer = new ChangelogRestorer({ admin, fetcher, clock, logger, onProgress })
+    this.#restorer = new ChangelogRestorer({ admin, fetcher, clock, logger, onProgress: listeners.onRestore })
     this.#globals = this.#newGlobals()
     this.#starter = this.#newStarter()
     const strategy = commitStrategyOf(config.guarantee, this.#commitParts(), new InputRewinder(fetcher))
@@ -104,8 +104,8 @@ export class StreamThread {
       metrics: this.metrics,
       producer,
       running: () => this.#registry.running(),
-      onCommit: records => {
       onForgotten: this.#transactionNumbers.forgotten,
+      onCommit: records => {
         this.#recovery.progressed()
         listeners.onCommit(records)
       },
@@ -264,9 +264,9 @@ export class StreamThread {
         dropped: (reason, count) => this.metrics.dropped(reason, count),
         wallClockMs: () => clock.wallClockMs(),
         requestCommit: this.#schedule.request,
-      },
         idle: idleWaitOf(config.maxTaskIdleMs, subtopology, partition, this.clients.fetcher, clock),
         provenance: config.provenanceHeaders ? provenancePorts(this.#transactionNumbers, this.#registry) : undefined,
+      },
     )
   }
 
@@ -303,7 +303,7 @@ export class StreamThread {
     const nowMs = this.#options.clock.nowMs()
     const untilCommit = this.#commits.hasUncommittedWork ? this.#schedule.nextMs() - nowMs : IDLE_MS_MAX
     const untilPunctuation = this.#registry.nextPunctuationMs() - this.#options.clock.wallClockMs()
-    return Math.max(0, Math.min(IDLE_MS_MAX, untilCommit, untilPunctuation))
+    return Math.max(0, Math.min(IDLE_MS_MAX, untilCommit, untilPunctuation, this.#registry.idleUntilMs() - nowMs))
   }
 
   #newStarter(): TaskStarter {

@@ -46,6 +46,11 @@ export class TaskRegistry {
     return Math.min(...this.running().map(({ task }) => task.nextPunctuationMs ?? Number.POSITIVE_INFINITY))
   }
 
+  /** When the first wait of a running task for an empty input is over, by the monotonic clock; infinity without one. */
+  idleUntilMs(): number {
+    return Math.min(...this.running().map(({ task }) => task.idle?.nextMs() ?? Number.POSITIVE_INFINITY))
+  }
+
   /** Every source partition of every task. */
   ownedPartitions(): readonly TopicPartition[] {
     return this.all().flatMap(task => task.inputs.map(input => input.topicPartition))

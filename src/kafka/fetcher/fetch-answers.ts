@@ -54,6 +54,7 @@ function takeRecords(
 ): boolean {
   const { topic, partition: number } = partition.topicPartition
   const position = partition.offset
+  const isFirst = partition.watermarks === undefined
   partition.watermarks = {
     highWatermark: fetched.highWatermark,
     lastStableOffset: fetched.lastStableOffset,
@@ -64,6 +65,8 @@ function takeRecords(
     const end = records === null ? undefined : blockEnd(records, partition.topicPartition)
     if (records === null || end === undefined) {
       partition.answered()
+      // Somebody may wait to learn that there is nothing.
+      if (isFirst) host.wake()
       return false
     }
     if (end.nextOffset <= position) {

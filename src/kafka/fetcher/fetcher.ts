@@ -173,6 +173,19 @@ export class Fetcher {
     return this.#partitions.get(topicPartition)?.watermarks
   }
 
+  /**
+   * Records known to be in a partition and not taken yet, by the last answer of its leader, markers among them; `undefined`
+   * before the first answer, 0 for a partition that is not fetched. Kafka: `Consumer.currentLag`.
+   */
+  lagOf(topicPartition: TopicPartition): number | undefined {
+    const partition = this.#partitions.get(topicPartition)
+    if (partition === undefined) return 0
+    if (partition.watermarks === undefined) return undefined
+    const { highWatermark, lastStableOffset } = partition.watermarks
+    const end = this.#limits.isolation === 'read_committed' ? lastStableOffset : highWatermark
+    return partition.hasBlock ? Math.max(1, end - partition.offset) : Math.max(0, end - partition.offset)
+  }
+
   /** Stops at once: a parked poll is not waited for. */
   close(): Promise<void> {
     this.#closed = true

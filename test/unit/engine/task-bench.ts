@@ -4,6 +4,7 @@ import type { DropReason, ErrorPolicies, RecordFailure, RecordReaction } from '.
 import type { RecordSource } from '../../../src/model/record-source.ts'
 import { StreamTask } from '../../../src/engine/stream-task.ts'
 import { UnresolvedTopic } from '../../../src/engine/record-collector.ts'
+import type { TaskPorts } from '../../../src/engine/task-ports.ts'
 import { MemoryCollector } from '../../../src/testing/memory-collector.ts'
 import { planApplication } from '../../../src/topology/plan-application.ts'
 import { streams } from '../../../src/topology/streams.ts'
@@ -28,7 +29,11 @@ export class TaskBench {
   wallClockMs = 0
   commitsAsked = 0
 
-  constructor(define: (builder: StreamsBuilder) => void, policies: ErrorPolicies = {}) {
+  constructor(
+    define: (builder: StreamsBuilder) => void,
+    policies: ErrorPolicies = {},
+    ports: Pick<TaskPorts, 'idle'> = {},
+  ) {
     const { unresolved } = this
     this.collector = new (class extends MemoryCollector {
       override send(...sent: Parameters<MemoryCollector['send']>): void {
@@ -52,6 +57,7 @@ export class TaskBench {
           this.commitsAsked += 1
         },
         failed: (failure, reaction) => this.failures.push({ failure, reaction }),
+        ...ports,
       },
     )
   }

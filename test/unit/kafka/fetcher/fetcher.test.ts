@@ -51,6 +51,29 @@ describe('the fetcher', () => {
     expect(harness.fetcher.take(A0)).to.equal(undefined)
   })
 
+  it('knows how many records lie ahead once the leader has answered, and wakes whoever waits to know', async () => {
+    const harness = new FetcherHarness()
+    harness.cluster.create('a', [1, 1])
+    await harness.reading([A0, A1])
+    expect(harness.fetcher.lagOf(A0)).to.equal(undefined)
+
+    await harness.answer({ partition: 0, highWatermark: 0 }, { partition: 1, highWatermark: 7 })
+    expect(harness.fetcher.lagOf(A0)).to.equal(0)
+    expect(harness.fetcher.lagOf(A1)).to.equal(7)
+    expect(harness.wakes).to.be.greaterThan(0)
+    expect(harness.fetcher.lagOf({ topic: 'b', partition: 0 })).to.equal(0)
+  })
+
+  it('counts a block that nobody has taken as lag', async () => {
+    const harness = new FetcherHarness()
+    harness.cluster.create('a', [1])
+    await harness.reading([A0])
+    await harness.answer({ partition: 0, records: batchAt(0, 5), highWatermark: 5 })
+    expect(harness.fetcher.lagOf(A0)).to.equal(1)
+    harness.fetcher.take(A0)
+    expect(harness.fetcher.lagOf(A0)).to.equal(0)
+  })
+
   it('holds at most two blocks of a partition, and asks again as soon as one is taken', async () => {
     const harness = new FetcherHarness()
     harness.cluster.create('a', [1])
