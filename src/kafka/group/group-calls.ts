@@ -95,13 +95,15 @@ export class GroupCalls {
 
   /**
    * How a parked call waits. A broker that vanishes without closing its connection would keep it waiting for the whole
-   * rebalance timeout; so it is sent again after each session timeout, which the group takes as the same request.
+   * rebalance timeout; so it is sent again after each half of the session timeout, which the group takes as the same
+   * request. Not later: when the answer to JoinGroup was lost, the group counts the session from that answer on, the
+   * repeated request does not prolong it, and what is left of it must do for SyncGroup or the first heartbeat.
    */
   #parked(timeoutMs: number): ParkedCall {
     return {
       purpose: 'join',
       timeoutMs,
-      attemptTimeoutMs: this.#options.sessionTimeoutMs,
+      attemptTimeoutMs: this.#options.sessionTimeoutMs / 2,
       retryLost: true,
       errorCodesOf: answer => [answer.errorCode],
     }

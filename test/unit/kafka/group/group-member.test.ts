@@ -31,6 +31,16 @@ describe('group member', () => {
     expect(bench.member.state).to.equal('joining')
   })
 
+  it('sends a parked request again while the session, if the group began it with a lost answer, has time left', async () => {
+    const bench = new MemberBench({ sessionTimeoutMs: 9_000, rebalanceTimeoutMs: 60_000 })
+    await bench.join()
+    const join = bench.coordinator.waiting('JoinGroup')
+    expect(join.timeoutMs).to.be.greaterThan(60_000)
+    expect(join.attemptTimeoutMs).to.equal(4_500)
+    await join.answer(joinAnswer({}))
+    expect(bench.coordinator.waiting('SyncGroup').attemptTimeoutMs).to.equal(4_500)
+  })
+
   it('claims what it owns in the generation that it was assigned in, not in one that it never synced', async () => {
     const bench = await aStableMember()
     await bench.join({ owned: OWNED })

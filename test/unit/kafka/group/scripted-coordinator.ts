@@ -28,6 +28,8 @@ export interface Call {
   readonly api: ApiName
   readonly body: Readonly<Record<string, unknown>>
   readonly timeoutMs: number
+  /** After which an unanswered request is sent again; `undefined` where the call does not say. */
+  readonly attemptTimeoutMs: number | undefined
   answer(body: object): Promise<void>
   fail(error: MillraceError): Promise<void>
 }
@@ -43,7 +45,7 @@ export class ScriptedCoordinator {
     _id: string,
     api: A,
     body: RequestBodies[A],
-    { timeoutMs }: { readonly timeoutMs: number },
+    { timeoutMs, attemptTimeoutMs }: { readonly timeoutMs: number; readonly attemptTimeoutMs?: number },
   ): Promise<ResponseBodies[A]> {
     this.sent.push(api)
     return new Promise((resolve, reject) => {
@@ -55,6 +57,7 @@ export class ScriptedCoordinator {
         api,
         body: { ...body },
         timeoutMs,
+        attemptTimeoutMs,
         answer: given => {
           resolve(given as ResponseBodies[A])
           return done()
