@@ -105,6 +105,9 @@ function clusterProperties(nodes: number): Record<string, string> {
     'share.coordinator.state.topic.min.isr': inSync,
     'group.initial.rebalance.delay.ms': '0',
     'auto.create.topics.enable': 'false',
+    // A topic lives as long as its cluster. With Kafka's week, records of old times are gone at the next look, which comes
+    // 30 s after the start and every 5 minutes, before or after an application has read them.
+    'log.retention.ms': '-1',
     'num.network.threads': '2',
     'num.io.threads': '4',
     'num.recovery.threads.per.data.dir': '1',

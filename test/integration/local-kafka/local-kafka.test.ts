@@ -9,6 +9,9 @@ import { isAlive } from '../../../src/local-kafka/cache.ts'
 import { LocalKafka } from '../../../src/local-kafka/local-kafka.ts'
 import { TRANSACTION_BROKERS, useBroker } from '../../support/broker.ts'
 import { eventually } from '../../support/condition.ts'
+import { adminOf } from '../../support/kafka-client.ts'
+import { readTopicInProcess } from '../../support/kafka-reader.ts'
+import { KafkaWriter } from '../../support/kafka-writer.ts'
 
 const LEVELS: Readonly<Record<string, number | undefined>> = { tv2: 2, tv0: undefined, '3.9.1': undefined }
 
@@ -42,6 +45,33 @@ describe('local Kafka', function () {
       expect(kafka.nodes[0]).to.include({ running: true, port: before?.port })
       expect(await finalizedFeatures(before?.port ?? 0)).to.include.keys('metadata.version')
     } finally {
+      await kafka.stop()
+    }
+  })
+
+  it('keeps records however old their timestamps are', async () => {
+    // Retention is looked at every second, from the first one on.
+    const kafka = await LocalKafka.start({
+      properties: { 'log.retention.check.interval.ms': '1000', 'log.initial.task.delay.ms': '1000' },
+    })
+    const { admin, cluster } = await adminOf(kafka)
+    try {
+      const weekMs = String(7 * 24 * 3_600_000)
+      await admin.createTopics(
+        [
+          { name: 'kept', partitions: 1, configs: {}, replicationFactor: 1 },
+          { name: 'of-a-week', partitions: 1, configs: { 'retention.ms': weekMs }, replicationFactor: 1 },
+        ],
+        30_000,
+      )
+      const writer = await KafkaWriter.open(kafka.bootstrapServers)
+      for (const topic of ['kept', 'of-a-week']) await writer.write(topic, [{ key: 'k', value: 'v', timestamp: 1_000 }])
+      const recordsIn = async (topic: string): Promise<number> =>
+        (await readTopicInProcess(kafka.bootstrapServers, topic)).length
+      await eventually('retention is looked at', async () => (await recordsIn('of-a-week')) === 0, 60_000)
+      expect(await recordsIn('kept')).to.equal(1)
+    } finally {
+      await cluster.close()
       await kafka.stop()
     }
   })
