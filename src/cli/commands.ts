@@ -8,6 +8,7 @@ import { runCommand } from './commands/run.ts'
 import { schemaCommand } from './commands/schema.ts'
 import { testCommand } from './commands/test.ts'
 import { topicsCommand } from './commands/topics.ts'
+import { txnCommand } from './commands/txn.ts'
 import { validateCommand } from './commands/validate.ts'
 
 /** Every command, in the order of `--help`. */
@@ -19,6 +20,7 @@ export const COMMANDS: readonly Command[] = [
   testCommand,
   topicsCommand,
   resetCommand,
+  txnCommand,
   schemaCommand,
   initCommand,
   demoCommand,

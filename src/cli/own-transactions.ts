@@ -1,7 +1,8 @@
+import { transactionOwner } from '../engine/transaction-owner.ts'
+
 /**
- * Those of the transactional ids that belong to an application: `<application.id>-<instance>-<thread>`. The name of
- * another application may begin with the name of this one; its group tells that it is another, and to fence it would
- * abort what it is writing.
+ * Those of the transactional ids that belong to an application. To fence another whose name begins alike would abort what
+ * it is writing.
  *
  * @param groups - ids of the groups that the cluster knows
  */
@@ -10,8 +11,6 @@ export function ownTransactions(
   applicationId: string,
   groups: readonly string[],
 ): readonly string[] {
-  const longer = groups.filter(group => group.startsWith(`${applicationId}-`))
-  return transactionalIds.filter(
-    id => id.startsWith(`${applicationId}-`) && !longer.some(group => id.startsWith(`${group}-`)),
-  )
+  const known = new Set([applicationId, ...groups])
+  return transactionalIds.filter(id => transactionOwner(id, known)?.applicationId === applicationId)
 }

@@ -22,11 +22,13 @@ export interface HangingTransaction {
  * verified (KIP-890): the check is switched off meanwhile.
  *
  * @param transactionalId - of the producer; it has no transaction afterwards
+ * @param timestampMs - of its one record
  */
 export async function leaveHanging(
   { admin, cluster }: { readonly admin: Admin; readonly cluster: Cluster },
   { topic, partition }: TopicPartition,
   transactionalId: string,
+  timestampMs = Date.now(),
 ): Promise<HangingTransaction> {
   const { producerId, producerEpoch } = await cluster.coordinatorCall(
     'transaction',
@@ -44,7 +46,7 @@ export async function leaveHanging(
   await admin.alterConfigs(broker, { set: { [verification]: 'false' } })
   try {
     const batch = new RecordBatchWriter({ initialBytes: 1_024, maxBytes: BATCH_BYTES_MAX })
-    batch.append(Buffer.from('hanging'), Buffer.from('hanging'), Date.now(), NO_HEADERS)
+    batch.append(Buffer.from('hanging'), Buffer.from('hanging'), timestampMs, NO_HEADERS)
     const sealed = batch.seal('none')
     sealed.stamp({ producerId, epoch: producerEpoch, baseSequence: 0, transactional: true })
     const body = {

@@ -7,6 +7,9 @@ import { leaveHanging } from '../../support/hanging-transaction.ts'
 import { adminOf } from '../../support/kafka-client.ts'
 import { KafkaWriter } from '../../support/kafka-writer.ts'
 
+const partitionsOf = (topic: string): { topic: string; partition: number }[] =>
+  [0, 1].map(partition => ({ topic, partition }))
+
 for (const kind of TRANSACTION_BROKERS) {
   describe(`open transactions on partitions (${kind})`, function () {
     this.timeout(60_000)
@@ -25,9 +28,6 @@ for (const kind of TRANSACTION_BROKERS) {
       await admin.createTopics([{ name, partitions: 2, replicationFactor: 1, configs: {} }])
       return name
     }
-
-    const partitionsOf = (topic: string): { topic: string; partition: number }[] =>
-      [0, 1].map(partition => ({ topic, partition }))
 
     it('name the producer, its id and where readers stand, until they end', async () => {
       const topic = await newTopic()

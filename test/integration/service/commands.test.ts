@@ -135,7 +135,7 @@ describe('commands that need no broker, as processes', function () {
   })
 
   it('help of every command has examples, and a wrong command ends with 2', async () => {
-    const commands = ['run', 'validate', 'check', 'graph', 'schema', 'init', 'test', 'topics', 'reset', 'demo']
+    const commands = ['run', 'validate', 'check', 'graph', 'schema', 'init', 'test', 'topics', 'reset', 'txn', 'demo']
     const helps = await Promise.all(commands.map(command => millrace(command, '--help')))
     for (const [index, help] of helps.entries()) {
       expect(help.code, commands[index]).to.equal(0)

@@ -7,7 +7,7 @@ import { MillraceError } from '../../../src/model/errors.ts'
 import { CommandCapture } from '../../support/command-capture.ts'
 
 /** Every command of the service (docs/configuration.md); `completion` is the parser's own. */
-const NAMES = ['run', 'validate', 'check', 'graph', 'test', 'topics', 'reset', 'schema', 'init', 'demo']
+const NAMES = ['run', 'validate', 'check', 'graph', 'test', 'topics', 'reset', 'txn', 'schema', 'init', 'demo']
 
 describe('command line', () => {
   let ran = 0
