@@ -49,9 +49,15 @@ export interface RestorerOptions {
 export class ChangelogRestorer {
   readonly #options: RestorerOptions
   readonly #restoring = new TopicPartitionMap<RestoringStore>()
+  #recordsRestored = 0
 
   constructor(options: RestorerOptions) {
     this.#options = options
+  }
+
+  /** Records read into stores so far. */
+  get recordsRestored(): number {
+    return this.#recordsRestored
   }
 
   /** Changelog offsets that the task's stores still have to go through. */
@@ -189,6 +195,7 @@ export class ChangelogRestorer {
       records += 1
     }
     restoring.restored += records
+    this.#recordsRestored += records
     restoring.position = cursor.position
     if (records > 0) this.#assertOffsetsCommitted(restoring)
     this.#options.onProgress({

@@ -1,5 +1,6 @@
 import type { Clock } from '../model/clock.ts'
-import { asMillraceError } from '../model/errors.ts'
+import { asMillraceError, type MillraceError } from '../model/errors.ts'
+import { EventLoopDelay } from './event-loop-delay.ts'
 import type { ThreadHandle, ThreadReports } from './thread-handle.ts'
 import { StreamThread } from './stream-thread.ts'
 import type { StreamThreadOptions } from './thread-options.ts'
@@ -13,14 +14,20 @@ export class InlineThread implements ThreadHandle {
   readonly name: string
   readonly #thread: StreamThread
   readonly #clock: Clock
+  readonly #eventLoopDelay: EventLoopDelay
 
   constructor(options: Omit<StreamThreadOptions, 'listeners'>, reports: ThreadReports) {
     this.name = options.name
     this.#clock = options.clock
+    this.#eventLoopDelay = new EventLoopDelay(options.clock.nowMs())
     this.#thread = new StreamThread({ ...options, listeners: reports })
+    const end = (error: MillraceError | undefined): void => {
+      this.#eventLoopDelay.close()
+      reports.onEnd(error)
+    }
     this.#thread.run().then(
-      () => reports.onEnd(undefined),
-      (error: unknown) => reports.onEnd(asMillraceError(error)),
+      () => end(undefined),
+      (error: unknown) => end(asMillraceError(error)),
     )
   }
 
@@ -37,7 +44,7 @@ export class InlineThread implements ThreadHandle {
   }
 
   snapshot(): Promise<ThreadSnapshot | undefined> {
-    return Promise.resolve(snapshotOf(this.#thread, this.name, this.#clock.nowMs()))
+    return Promise.resolve(snapshotOf(this.#thread, this.name, this.#clock.nowMs(), this.#eventLoopDelay))
   }
 
   turnAgeMs(): number {

@@ -42,6 +42,8 @@ export class PartitionQueue {
   value: unknown = null
   /** Highest timestamp taken from this partition. */
   time = -1
+  /** Records taken so far, repeated ones too. */
+  consumed = 0
   #committedTime = -1
 
   constructor(topic: string, partition: number, entry: ChainEntry, source: SourceDefinition, record: CurrentRecord) {
@@ -119,6 +121,7 @@ export class PartitionQueue {
     const block = this.#block
     if (block !== undefined) this.#position = block.offset + 1
     if (this.#isDecoded && this.timestamp > this.time) this.time = this.timestamp
+    this.consumed += 1
     this.#atRecord = false
     this.#isDecoded = false
   }

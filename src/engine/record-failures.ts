@@ -3,6 +3,7 @@ import { MillraceError, reasonOf } from '../model/errors.ts'
 import type { MillraceErrorCode } from '../model/error-table.ts'
 import { headersOf, type RecordHeader, type RecordHeaders } from '../model/headers.ts'
 import type { ErrorPolicies, FailurePhase, RecordFailure, RecordReaction } from '../model/record-failure.ts'
+import type { CurrentRecord } from '../operators/current-record.ts'
 import type { RecordCollector } from './record-collector.ts'
 
 /** Failures of one record, by the phase whose policy answers them; every other error is not the record's fault. */
@@ -25,6 +26,20 @@ const STACK_CHARACTERS_MAX = 8_192
 export function phaseOf(thrown: unknown): FailurePhase | undefined {
   if (thrown instanceof InvariantError) return undefined
   return thrown instanceof MillraceError ? PHASES[thrown.code] : 'processing'
+}
+
+/** What an error policy sees of the current record. */
+export function failureOf(phase: FailurePhase, cause: unknown, record: CurrentRecord): RecordFailure {
+  return {
+    phase,
+    cause,
+    node: (cause instanceof MillraceError ? cause.details.node : undefined) ?? record.node,
+    metadata: record.view.metadata,
+    timestamp: record.sourceTimestamp,
+    headers: record.sourceHeaders,
+    rawKey: record.rawKey,
+    rawValue: record.rawValue,
+  }
 }
 
 /** What the policies say; a function that throws or answers nonsense counts as `stop`. */

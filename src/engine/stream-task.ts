@@ -2,17 +2,18 @@ import { MillraceError, reasonOf } from '../model/errors.ts'
 import type { ErrorPolicies, RecordFailure } from '../model/record-failure.ts'
 import type { RecordSource } from '../model/record-source.ts'
 import { CurrentRecord } from '../operators/current-record.ts'
-import type { ProcessorHost } from '../operators/processor-context.ts'
 import type { StateStore } from '../stores/state-store.ts'
 import { compileChain } from '../topology/compile.ts'
 import type { SubtopologyPlan } from '../topology/plan.ts'
 import { HeldResults, STOP_ALWAYS } from './held-results.ts'
 import type { IdleWait } from './idle-wait.ts'
+import { AgeHistogram } from './histograms.ts'
 import { PartitionQueue } from './partition-queue.ts'
 import { tracedPorts } from './provenance-collector.ts'
 import { Punctuations } from './punctuations.ts'
 import { UnresolvedTopic, type RecordCollector } from './record-collector.ts'
-import { phaseOf, reactionTo, sendDeadLetter, stopError } from './record-failures.ts'
+import { failureOf, phaseOf, reactionTo, sendDeadLetter, stopError } from './record-failures.ts'
+import { taskHost } from './task-host.ts'
 import type { TaskOptions, TaskPorts } from './task-ports.ts'
 import { TaskStores } from './task-stores.ts'
 import { TaskVariables } from './task-variables.ts'
@@ -27,6 +28,8 @@ export class StreamTask {
   readonly id: string
   readonly stores: readonly StateStore[]
   readonly idle: IdleWait | undefined
+  /** How far records were behind stream time, of those that were. */
+  readonly lateness = new AgeHistogram()
   readonly variables = new TaskVariables()
   readonly #ports: TaskPorts
   readonly #policies: ErrorPolicies
@@ -65,10 +68,18 @@ export class StreamTask {
     const entries = compileChain(plan, {
       record,
       output: this.#watchedOutput(),
-      host: this.#processorHost(plan.applicationId),
+      host: taskHost({
+        taskId: this.id,
+        applicationId: plan.applicationId,
+        ports,
+        streamTime: () => this.#streamTimeMs,
+        byStreamTime: this.#byStreamTime,
+        byWallClock: this.#byWallClock,
+        onClose: callback => this.#closers.push(callback),
+      }),
       logger: ports.logger,
       dropped: (reason, count) => {
-        ports.dropped(reason, count)
+        ports.dropped(reason, count, record.cause)
       },
       store: name => stores.keyValue(name),
       windowStore: name => stores.window(name),
@@ -132,6 +143,16 @@ export class StreamTask {
   setPartitionTime(topic: string, ms: number): void {
     this.#queue(topic).setTime(ms)
     this.#streamTimeMs = Math.max(this.#streamTimeMs, ms)
+  }
+
+  /** Event time of the record processed last, in ms; −1 at first. */
+  get recordTimeMs(): number {
+    return this.#record.sourceTimestamp
+  }
+
+  /** Records that were consumed, by topic, those of aborted transactions too. */
+  get consumed(): readonly { readonly topic: string; readonly records: number }[] {
+    return this.#queues.map(({ topic, consumed }) => ({ topic, records: consumed }))
   }
 
   /** Highest event time the task has seen, in ms; −1 at first. */
@@ -256,11 +277,12 @@ export class StreamTask {
       if (head === 'ready') {
         record.sourceTimestamp = queue.timestamp
         if (queue.timestamp > this.#streamTimeMs) this.#streamTimeMs = queue.timestamp
+        else if (queue.timestamp < this.#streamTimeMs) this.lateness.observe(this.#streamTimeMs - queue.timestamp)
         record.enter(queue.sourceName, queue.timestamp, record.sourceHeaders)
         queue.forward(queue.key, queue.value, queue.timestamp, record.sourceHeaders)
         this.#held.evict()
       } else if (head === 'skip') {
-        this.#ports.dropped('negativeTimestamp')
+        this.#ports.dropped('negativeTimestamp', 1, record.cause)
       }
     } catch (thrown) {
       this.#rollback()
@@ -287,7 +309,8 @@ export class StreamTask {
       this.#record.beginPunctuation(nowMs)
       this.#record.node = node
       try {
-        call()
+        if (this.#ports.timed === undefined) call()
+        else this.#ports.timed(call)
       } catch (thrown) {
         this.#rollback()
         this.#answer(thrown, undefined)
@@ -317,7 +340,7 @@ export class StreamTask {
         ? thrown
         : new MillraceError('INTERNAL', { cause: thrown, task: this.id, what: reasonOf(thrown) })
     const policies = { ...this.#policies, ...ofSource }
-    const failure = this.#failure(phase, thrown)
+    const failure = failureOf(phase, thrown, this.#record)
     const reaction = reactionTo(failure, policies)
     this.#ports.failed?.(failure, reaction)
     if (reaction === 'stop') throw stopError(failure, this.id)
@@ -345,20 +368,6 @@ export class StreamTask {
     }
   }
 
-  #failure(phase: RecordFailure['phase'], cause: unknown): RecordFailure {
-    const record = this.#record
-    return {
-      phase,
-      cause,
-      node: (cause instanceof MillraceError ? cause.details.node : undefined) ?? record.node,
-      metadata: record.view.metadata,
-      timestamp: record.sourceTimestamp,
-      headers: record.sourceHeaders,
-      rawKey: record.rawKey,
-      rawValue: record.rawValue,
-    }
-  }
-
   /** Notes that something was written: a task that only writes, in a punctuation, owes a commit too. */
   #watchedOutput(): Pick<RecordCollector, 'send' | 'partitionCount'> {
     const { collector } = this.#ports
@@ -368,26 +377,6 @@ export class StreamTask {
         collector.send(topic, partition, key, value, timestamp, headers)
       },
       partitionCount: topic => collector.partitionCount(topic),
-    }
-  }
-
-  #processorHost(applicationId: string): ProcessorHost {
-    const ports = this.#ports
-    return {
-      taskId: this.id,
-      applicationId,
-      streamTime: () => this.#streamTimeMs,
-      wallClock: () => ports.wallClockMs(),
-      requestCommit: () => {
-        ports.requestCommit()
-      },
-      schedule: (node, everyMs, by, startAtMs, callback) =>
-        by === 'streamTime'
-          ? this.#byStreamTime.add(node, everyMs, startAtMs ?? 0, callback)
-          : this.#byWallClock.add(node, everyMs, startAtMs ?? ports.wallClockMs() + everyMs, callback),
-      onClose: callback => {
-        this.#closers.push(callback)
-      },
     }
   }
 

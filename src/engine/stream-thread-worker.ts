@@ -6,6 +6,7 @@ import { asMillraceError } from '../model/errors.ts'
 import type { Logger } from '../model/logger.ts'
 import { planApplication } from '../topology/plan-application.ts'
 import { loadSource } from './application-source.ts'
+import { EventLoopDelay } from './event-loop-delay.ts'
 import { StreamThread } from './stream-thread.ts'
 import { systemClock } from './system-clock.ts'
 import {
@@ -39,6 +40,7 @@ async function main(port: MessagePort, start: ThreadStart): Promise<void> {
         onRestore: progress => post({ type: 'restore', progress }),
       },
     })
+    const eventLoopDelay = new EventLoopDelay(systemClock.nowMs())
     const turnedAt = new Float64Array(start.turnedAt)
     thread.metrics.onTurn(() => {
       turnedAt[0] = systemClock.wallClockMs()
@@ -53,7 +55,7 @@ async function main(port: MessagePort, start: ThreadStart): Promise<void> {
           return post({
             type: 'snapshot',
             request: command.request,
-            snapshot: snapshotOf(thread, start.name, systemClock.nowMs()),
+            snapshot: snapshotOf(thread, start.name, systemClock.nowMs(), eventLoopDelay),
           })
         default:
           return unreachable(command)

@@ -43,8 +43,9 @@ const REAPER_MS = 60_000
  * group assigned. Kafka Streams: `StreamThread`.
  */
 export class StreamThread {
-  readonly metrics = new ThreadMetrics()
+  readonly metrics: ThreadMetrics
   readonly clients: ThreadClients
+  readonly restorer: ChangelogRestorer
   readonly #options: StreamThreadOptions
   readonly #wakeup: Wakeup
   readonly #claims = new AssignmentClaims()
@@ -52,7 +53,6 @@ export class StreamThread {
   readonly #collector: ProducerCollector
   readonly #registry: TaskRegistry
   readonly #schedule: CommitSchedule
-  readonly #restorer: ChangelogRestorer
   readonly #globals: GlobalTables
   readonly #starter: TaskStarter
   readonly #executor: TaskExecutor
@@ -69,13 +69,13 @@ export class StreamThread {
   constructor(options: StreamThreadOptions) {
     const { config, plan, topics, clock, logger, listeners } = options
     this.#options = options
+    this.metrics = new ThreadMetrics(logger)
     this.#wakeup = new Wakeup(clock)
     // Leaves 2^52 to count on.
     this.#transactionNumbers = new TransactionNumbers(Math.floor(options.random() * 2 ** 52))
-    const onWake = this.#wakeup.signal
     this.clients = buildClients({
       ...options,
-      onWake,
+      onWake: this.#wakeup.signal,
       onUndelivered: records => this.metrics.dropped('undelivered', records),
       assign: async round => assignRound(plan, await this.#partitionCounts(), round),
     })
@@ -90,11 +90,11 @@ export class StreamThread {
       },
       clock.nowMs(),
     )
-    this.#restorer = new ChangelogRestorer({ admin, fetcher, clock, logger, onProgress: listeners.onRestore })
+    this.restorer = new ChangelogRestorer({ admin, fetcher, clock, logger, onProgress: listeners.onRestore })
     this.#globals = this.#newGlobals()
     this.#starter = this.#newStarter()
     const strategy = commitStrategyOf(config.guarantee, this.#commitParts(), new InputRewinder(fetcher))
-    this.#executor = new TaskExecutor({ fetcher, clock, strategy })
+    this.#executor = new TaskExecutor({ fetcher, clock, strategy, metrics: this.metrics })
     this.#commits = new ThreadCommits({
       clock,
       strategy,
@@ -110,15 +110,14 @@ export class StreamThread {
         listeners.onCommit(records)
       },
     })
-    const commit = (): Promise<void> => this.#commits.commit('rebalance')
     this.#inputFailures = new InputFailures({
       admin,
       fetcher,
       logger,
       registry: this.#registry,
-      restorer: this.#restorer,
+      restorer: this.restorer,
       globals: this.#globals,
-      commit,
+      commit: () => this.#commits.commit('rebalance'),
     })
     this.#recovery = new FailureRecovery({
       clock,
@@ -136,10 +135,6 @@ export class StreamThread {
 
   tasks(): readonly ActiveTask[] {
     return this.#registry.all()
-  }
-
-  restoreRemaining(task: ActiveTask): number {
-    return this.#restorer.remainingOf(task)
   }
 
   /** Asks the loop to finish: it commits, or aborts when that takes too long, and `run` resolves. */
@@ -178,6 +173,8 @@ export class StreamThread {
       const timeoutMs = Math.min(config.shutdownTimeoutMs, config.requestTimeoutMs)
       await release(this.#shutdownParts(), error, this.#defaultStop(timeoutMs))
       throw asMillraceError(error)
+    } finally {
+      this.metrics.ended(clock.nowMs())
     }
   }
 
@@ -210,12 +207,13 @@ export class StreamThread {
     await this.#inputFailures.handle()
     if (producer.failure !== undefined) throw producer.failure
     const readGlobals = this.#globals.advance()
-    const restored = this.#restorer.advance() || readGlobals
+    const restored = this.restorer.advance() || readGlobals
     this.#finishRestores()
 
     const processed = this.#paused ? 0 : await this.#processChunk()
     producer.pump()
     await this.#commits.commitIfDue()
+    this.metrics.waits(this.#options.clock.nowMs())
     if (processed > 0 || restored) await this.#options.clock.yieldToIo()
     else await this.#wakeup.wait(this.#idleMs())
   }
@@ -261,7 +259,8 @@ export class StreamThread {
       {
         collector: this.#collector,
         logger,
-        dropped: (reason, count) => this.metrics.dropped(reason, count),
+        dropped: (reason, count, at) => this.metrics.dropped(reason, count, at),
+        timed: punctuation => this.metrics.punctuate(punctuation, clock),
         wallClockMs: () => clock.wallClockMs(),
         requestCommit: this.#schedule.request,
         idle: idleWaitOf(config.maxTaskIdleMs, subtopology, partition, this.clients.fetcher, clock),
@@ -271,9 +270,10 @@ export class StreamThread {
   }
 
   #close(task: ActiveTask): void {
-    this.#restorer.drop(task)
+    this.restorer.drop(task)
     for (const { topicPartition } of task.inputs) this.clients.fetcher.remove(topicPartition)
     task.on('closed')
+    this.metrics.retired(task.task)
     task.task.close()
     this.#registry.remove(task)
   }
@@ -287,7 +287,7 @@ export class StreamThread {
     // A task that ran before the global tables are complete would miss partners that are there.
     if (!this.#globals.isComplete) return
     for (const task of this.#registry.inState('restoring')) {
-      if (!this.#starter.isPlaced(task) || !this.#restorer.isRestored(task)) continue
+      if (!this.#starter.isPlaced(task) || !this.restorer.isRestored(task)) continue
       task.on('restored')
       for (const input of task.inputs) {
         this.clients.fetcher.add(input.topicPartition, { offset: input.rewindTo, leaderEpoch: input.leaderEpoch() })
@@ -310,7 +310,7 @@ export class StreamThread {
     const { config, clock, logger } = this.#options
     return new TaskStarter({
       ...this.clients,
-      restorer: this.#restorer,
+      restorer: this.restorer,
       clock,
       logger,
       stableOffsetsTimeoutMs: config.transactionTimeoutMs + REAPER_MS,

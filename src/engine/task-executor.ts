@@ -1,6 +1,7 @@
 import type { Clock } from '../model/clock.ts'
 import type { Fetcher, FetchedBlock } from '../kafka/fetcher/fetcher.ts'
 import type { ActiveTask, TaskInput } from './active-task.ts'
+import type { ThreadMetrics } from './thread-metrics.ts'
 import type { AdmittedBlock, CommitStrategy } from './commit-strategy.ts'
 
 /** A chunk ends after that long: commits, heartbeats, acknowledgements and timers wait behind it. */
@@ -17,16 +18,19 @@ export class TaskExecutor {
   readonly #fetcher: Pick<Fetcher, 'take'>
   readonly #clock: Pick<Clock, 'nowMs'>
   readonly #strategy: CommitStrategy
+  readonly #metrics: Pick<ThreadMetrics, 'taken' | 'latency'>
   #burstRecords = 1
 
   constructor(parts: {
     readonly fetcher: Pick<Fetcher, 'take'>
     readonly clock: Pick<Clock, 'nowMs'>
     readonly strategy: CommitStrategy
+    readonly metrics: Pick<ThreadMetrics, 'taken' | 'latency'>
   }) {
     this.#fetcher = parts.fetcher
     this.#clock = parts.clock
     this.#strategy = parts.strategy
+    this.#metrics = parts.metrics
   }
 
   /** Moves prefetched blocks into empty queues. A promise only where the strategy has to commit before they may be processed. */
@@ -47,6 +51,7 @@ export class TaskExecutor {
       for (const { task, input, block } of blocks) {
         input.leaderEpoch = () => block.cursor.batchLeaderEpoch
         task.task.enqueue(input.topicPartition.topic, block.cursor)
+        this.#metrics.taken(input.topicPartition.topic, block.bytes)
       }
     }
     const admission = this.#strategy.admit(blocks.map(admittedBlock))
@@ -70,6 +75,7 @@ export class TaskExecutor {
       const wanted = this.#burstRecords
       const records = task.process(wanted)
       processed += records
+      if (records > 0) this.#metrics.latency.processed(task.recordTimeMs)
       const startedMs = atMs
       atMs = this.#clock.nowMs()
       if (atMs - startedMs > CHUNK_MS_MAX) this.#burstRecords = Math.max(1, wanted >> 1)

@@ -1,5 +1,6 @@
 import type { Logger } from '../model/logger.ts'
 import type { DropReason, ErrorPolicies, RecordFailure, RecordReaction } from '../model/record-failure.ts'
+import type { RecordMetadata } from '../model/record.ts'
 import type { TopicPartition } from '../model/topic-partition.ts'
 import type { StreamsProperties } from '../topology/properties.ts'
 import type { IdleWait } from './idle-wait.ts'
@@ -18,9 +19,12 @@ export interface ProvenancePorts {
 export interface TaskPorts {
   readonly collector: RecordCollector
   readonly logger: Logger
-  dropped(reason: DropReason, count?: number): void
+  /** @param at - source record of the last of them; overwritten after the call */
+  dropped(reason: DropReason, count?: number, at?: RecordMetadata): void
   wallClockMs(): number
   requestCommit(): void
+  /** Makes the call of a punctuation, and takes its time. @default the call alone */
+  timed?(punctuation: () => void): void
   /** Told of each failed record and what became of it. */
   failed?(failure: RecordFailure, reaction: RecordReaction): void
   /** Waits for inputs that have nothing queued. @default none are waited for */

@@ -76,6 +76,7 @@ export class ThreadCommits {
     const records = this.#records
     this.#records = 0
     metrics.committed(reason, endedMs - startedMs)
+    metrics.latency.committed(clock.wallClockMs())
     this.#options.onCommit(records)
     purge.afterCommit(running(), endedMs)
   }
@@ -91,6 +92,7 @@ export class ThreadCommits {
   forgotten(): void {
     this.#workEpoch = undefined
     this.#records = 0
+    this.#options.metrics.latency.forgotten()
     this.#options.onForgotten()
     this.#options.schedule.ended(this.#options.clock.nowMs())
   }

@@ -1,10 +1,6 @@
 import type { MetricFamily, Sample } from './exposition.ts'
-import {
-  DURATION_BUCKETS_SECONDS,
-  type HistogramSnapshot,
-  type PartitionSnapshot,
-  type ThreadSnapshot,
-} from './thread-metrics.ts'
+import { AGE_BUCKETS_SECONDS, DURATION_BUCKETS_SECONDS, type HistogramSnapshot } from './histograms.ts'
+import type { PartitionSnapshot, ThreadSnapshot, TopicSnapshot } from './thread-metrics.ts'
 
 /** What one metric says; docs/metrics.md is generated from the table. */
 export interface MetricDefinition {
@@ -42,29 +38,65 @@ export const THREAD_METRICS: Readonly<Record<string, MetricDefinition>> = {
     labels: ['thread'],
     samplesOf: ({ thread, recordsProcessed }) => [one({ thread }, recordsProcessed)],
   },
+  millrace_records_consumed_total: {
+    type: 'counter',
+    help: 'Input records consumed by topic, repartition topics too, including those that are skipped or repeated after an abort.',
+    labels: ['thread', 'topic'],
+    samplesOf: thread => perTopic(thread, ({ recordsConsumed }) => recordsConsumed),
+  },
+  millrace_bytes_consumed_total: {
+    type: 'counter',
+    help: 'Bytes of the fetched batches that tasks took, as they came from the broker (compressed).',
+    labels: ['thread', 'topic'],
+    samplesOf: thread => perTopic(thread, ({ bytesConsumed }) => bytesConsumed),
+  },
   millrace_records_produced_total: {
     type: 'counter',
-    help: 'Records handed to the producer: outputs, changelogs, repartition topics, dead letters.',
-    labels: ['thread'],
-    samplesOf: ({ thread, recordsProduced }) => [one({ thread }, recordsProduced)],
+    help: 'Records written for good (committed, or acknowledged without transactions): outputs, changelogs, repartition topics, dead letters.',
+    labels: ['thread', 'topic'],
+    samplesOf: thread => perTopic(thread, ({ recordsProduced }) => recordsProduced),
   },
   millrace_bytes_produced_total: {
     type: 'counter',
-    help: 'Bytes of the batches handed to the producer, before compression.',
+    help: 'Bytes of those records in their batches, before compression.',
+    labels: ['thread', 'topic'],
+    samplesOf: thread => perTopic(thread, ({ bytesProduced }) => bytesProduced),
+  },
+  millrace_poll_seconds: {
+    type: 'histogram',
+    help: 'Time from the end of one turn of the loop to the next: waiting for fetched records, answers and timers.',
     labels: ['thread'],
-    samplesOf: ({ thread, bytesProduced }) => [one({ thread }, bytesProduced)],
+    samplesOf: ({ thread, pollSeconds }) => histogram({ thread }, DURATION_BUCKETS_SECONDS, pollSeconds),
   },
   millrace_process_seconds: {
     type: 'histogram',
     help: 'Time to process one chunk of records.',
     labels: ['thread'],
-    samplesOf: ({ thread, processSeconds }) => histogram({ thread }, processSeconds),
+    samplesOf: ({ thread, processSeconds }) => histogram({ thread }, DURATION_BUCKETS_SECONDS, processSeconds),
+  },
+  millrace_punctuate_seconds: {
+    type: 'histogram',
+    help: 'Time of one punctuation.',
+    labels: ['thread'],
+    samplesOf: ({ thread, punctuateSeconds }) => histogram({ thread }, DURATION_BUCKETS_SECONDS, punctuateSeconds),
   },
   millrace_commit_seconds: {
     type: 'histogram',
     help: 'Time from the start of a commit to the acknowledgement of the broker.',
     labels: ['thread'],
-    samplesOf: ({ thread, commitSeconds }) => histogram({ thread }, commitSeconds),
+    samplesOf: ({ thread, commitSeconds }) => histogram({ thread }, DURATION_BUCKETS_SECONDS, commitSeconds),
+  },
+  millrace_record_lateness_seconds: {
+    type: 'histogram',
+    help: 'How far records that came behind stream time were behind it, by event time; records in order are not counted.',
+    labels: ['thread'],
+    samplesOf: ({ thread, latenessSeconds }) => histogram({ thread }, AGE_BUCKETS_SECONDS, latenessSeconds),
+  },
+  millrace_end_to_end_latency_seconds: {
+    type: 'histogram',
+    help: 'From the event time of an input record to the acknowledged commit of its results. Sampled: the last record of each run of up to 16, at most 4,096 a commit.',
+    labels: ['thread'],
+    samplesOf: ({ thread, latencySeconds }) => histogram({ thread }, AGE_BUCKETS_SECONDS, latencySeconds),
   },
   millrace_commits_total: {
     type: 'counter',
@@ -109,6 +141,12 @@ export const THREAD_METRICS: Readonly<Record<string, MetricDefinition>> = {
     samplesOf: thread =>
       perPartition(thread, ({ lastStableOffset, highWatermark }) => gap(lastStableOffset, highWatermark)),
   },
+  millrace_buffered_records: {
+    type: 'gauge',
+    help: 'Fetched and not yet processed, by offsets: markers and gaps of compaction are counted too.',
+    labels: ['thread', 'topic', 'partition'],
+    samplesOf: thread => perPartition(thread, ({ position, fetchedTo }) => gap(position, fetchedTo)),
+  },
   millrace_position_offset: {
     type: 'gauge',
     help: 'Next offset to process.',
@@ -128,6 +166,12 @@ export const THREAD_METRICS: Readonly<Record<string, MetricDefinition>> = {
     samplesOf: ({ thread, tasks }) =>
       tasks.map(({ id, restoreRemaining }) => one({ thread, task: id }, restoreRemaining)),
   },
+  millrace_restored_records_total: {
+    type: 'counter',
+    help: 'Changelog records read into stores; its rate is the speed of a restore.',
+    labels: ['thread'],
+    samplesOf: ({ thread, recordsRestored }) => [one({ thread }, recordsRestored)],
+  },
   millrace_store_entries: {
     type: 'gauge',
     help: 'Entries of a state store.',
@@ -139,6 +183,16 @@ export const THREAD_METRICS: Readonly<Record<string, MetricDefinition>> = {
     help: 'Bytes of the keys and values of a state store.',
     labels: ['thread', 'task', 'store'],
     samplesOf: ({ thread, stores }) => stores.map(({ task, store, bytes }) => one({ thread, task, store }, bytes)),
+  },
+  millrace_event_loop_delay_seconds: {
+    type: 'gauge',
+    help: "How late timers of the thread's own event loop fired over the last minute: median, 99th percentile, maximum. That of the main thread is `nodejs_eventloop_lag_…`.",
+    labels: ['thread', 'quantile'],
+    samplesOf: ({ thread, eventLoopDelay: { p50Ms, p99Ms, maxMs } }) => [
+      one({ thread, quantile: '0.5' }, p50Ms / 1_000),
+      one({ thread, quantile: '0.99' }, p99Ms / 1_000),
+      one({ thread, quantile: '1' }, maxMs / 1_000),
+    ],
   },
 }
 
@@ -157,14 +211,22 @@ function one(labels: Readonly<Record<string, string>>, value: number): Sample {
 }
 
 /** Prometheus wants cumulative buckets; snapshots are not, so that they merge by adding. */
-function histogram(labels: Readonly<Record<string, string>>, { counts, sumSeconds }: HistogramSnapshot): Sample[] {
+function histogram(
+  labels: Readonly<Record<string, string>>,
+  bounds: readonly number[],
+  { counts, sumSeconds }: HistogramSnapshot,
+): Sample[] {
   let total = 0
   const buckets = counts.map((count, index) => {
     total += count
-    const bound = DURATION_BUCKETS_SECONDS[index]
+    const bound = bounds[index]
     return { labels: { ...labels, le: bound === undefined ? '+Inf' : String(bound) }, value: total, suffix: '_bucket' }
   })
   return [...buckets, { labels, value: sumSeconds, suffix: '_sum' }, { labels, value: total, suffix: '_count' }]
+}
+
+function perTopic({ thread, topics }: ThreadSnapshot, valueOf: (topic: TopicSnapshot) => number): Sample[] {
+  return topics.map(topic => one({ thread, topic: topic.topic }, valueOf(topic)))
 }
 
 function perPartition(

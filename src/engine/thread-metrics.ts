@@ -1,21 +1,17 @@
+import type { Clock } from '../model/clock.ts'
 import type { MillraceError } from '../model/errors.ts'
 import type { MillraceErrorCode } from '../model/error-table.ts'
+import type { Logger } from '../model/logger.ts'
 import type { DropReason } from '../model/record-failure.ts'
+import type { RecordMetadata } from '../model/record.ts'
 import type { CommitReason } from './commit-strategy.ts'
+import { DroppedRecords } from './dropped-records.ts'
+import type { EventLoopDelaySnapshot } from './event-loop-delay.ts'
+import { AgeHistogram, DurationHistogram, type HistogramSnapshot } from './histograms.ts'
+import { LatencySamples } from './latency-samples.ts'
+import type { StreamTask } from './stream-task.ts'
 import type { TaskState } from './task-state.ts'
 import type { ThreadState } from './thread-state.ts'
-
-/** Upper bounds of the duration histograms, in seconds; the last bucket is open. */
-export const DURATION_BUCKETS_SECONDS: readonly number[] = [
-  0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30,
-]
-
-/** A histogram as plain numbers, so that it can be posted between threads and merged by adding. */
-export interface HistogramSnapshot {
-  /** Observations per bucket of `DURATION_BUCKETS_SECONDS`, one more for the open bucket; not cumulative. */
-  readonly counts: readonly number[]
-  readonly sumSeconds: number
-}
 
 /** Where one source partition stands. */
 export interface PartitionSnapshot {
@@ -27,6 +23,17 @@ export interface PartitionSnapshot {
   /** End of what a read_committed reader may read; `undefined` until something was fetched. */
   readonly lastStableOffset: number | undefined
   readonly highWatermark: number | undefined
+  /** End of what was fetched; `undefined` while the partition is not read. */
+  readonly fetchedTo: number | undefined
+}
+
+/** What went through one topic since the thread started. */
+export interface TopicSnapshot {
+  readonly topic: string
+  readonly recordsConsumed: number
+  readonly bytesConsumed: number
+  readonly recordsProduced: number
+  readonly bytesProduced: number
 }
 
 /** A store of a task. */
@@ -46,51 +53,101 @@ export interface ThreadSnapshot {
   readonly tasks: readonly { readonly id: string; readonly state: TaskState; readonly restoreRemaining: number }[]
   readonly partitions: readonly PartitionSnapshot[]
   readonly stores: readonly StoreSnapshot[]
+  readonly topics: readonly TopicSnapshot[]
   readonly recordsProcessed: number
-  readonly recordsProduced: number
-  readonly bytesProduced: number
+  readonly recordsRestored: number
+  readonly pollSeconds: HistogramSnapshot
   readonly processSeconds: HistogramSnapshot
+  readonly punctuateSeconds: HistogramSnapshot
   readonly commitSeconds: HistogramSnapshot
+  /** Stream time − event time of records behind stream time; buckets of `AGE_BUCKETS_SECONDS`. */
+  readonly latenessSeconds: HistogramSnapshot
+  /** Event time → acknowledged commit, sampled; buckets of `AGE_BUCKETS_SECONDS`. */
+  readonly latencySeconds: HistogramSnapshot
   readonly commits: ReadonlyMap<CommitReason, number>
   readonly aborts: ReadonlyMap<MillraceErrorCode, number>
   readonly dropped: ReadonlyMap<DropReason, number>
   readonly rebalances: number
   /** Age of the open transaction; `undefined` while none is open. */
   readonly transactionAgeMs: number | undefined
+  /** How late timers of the thread fired over the last minute. */
+  readonly eventLoopDelay: EventLoopDelaySnapshot
 }
 
-class DurationHistogram {
-  readonly #counts: number[] = Array.from({ length: DURATION_BUCKETS_SECONDS.length + 1 }, () => 0)
-  #sumSeconds = 0
+/** What a snapshot takes from the counters; the rest is asked of tasks and clients. */
+export type ThreadCounters = Pick<
+  ThreadSnapshot,
+  | 'turnAgeMs'
+  | 'recordsProcessed'
+  | 'pollSeconds'
+  | 'processSeconds'
+  | 'punctuateSeconds'
+  | 'commitSeconds'
+  | 'latencySeconds'
+  | 'commits'
+  | 'aborts'
+  | 'dropped'
+  | 'rebalances'
+>
 
-  observe(milliseconds: number): void {
-    const seconds = milliseconds / 1_000
-    let bucket = 0
-    while (bucket < DURATION_BUCKETS_SECONDS.length && seconds > (DURATION_BUCKETS_SECONDS[bucket] ?? 0)) bucket += 1
-    this.#counts[bucket] = (this.#counts[bucket] ?? 0) + 1
-    this.#sumSeconds += seconds
-  }
-
-  snapshot(): HistogramSnapshot {
-    return { counts: [...this.#counts], sumSeconds: this.#sumSeconds }
-  }
-}
+/** What a task has counted of its own. */
+export type TaskCounters = Pick<StreamTask, 'lateness' | 'consumed'>
 
 /** Counters of one thread; updated per chunk and per commit, never per record except for drops. */
 export class ThreadMetrics {
+  /** Ages of records when their results become visible. */
+  readonly latency = new LatencySamples()
+  readonly #pollSeconds = new DurationHistogram()
   readonly #processSeconds = new DurationHistogram()
+  readonly #punctuateSeconds = new DurationHistogram()
   readonly #commitSeconds = new DurationHistogram()
   readonly #commits = new Map<CommitReason, number>()
   readonly #aborts = new Map<MillraceErrorCode, number>()
   readonly #dropped = new Map<DropReason, number>()
+  readonly #dropReport: DroppedRecords
+  readonly #bytesConsumed = new Map<string, number>()
+  /** Of tasks that are closed: counters never go back. */
+  readonly #recordsConsumed = new Map<string, number>()
+  readonly #lateness = new AgeHistogram()
   #recordsProcessed = 0
   #rebalances = 0
   #turnedAtMs: number | undefined
+  #waitsSinceMs: number | undefined
   #onTurn: (() => void) | undefined
+
+  constructor(logger: Logger) {
+    this.#dropReport = new DroppedRecords(logger)
+  }
+
+  /** The loop has done what there was to do in this turn. */
+  waits(nowMs: number): void {
+    this.#waitsSinceMs = nowMs
+  }
 
   processed(records: number, tookMs: number): void {
     this.#recordsProcessed += records
     this.#processSeconds.observe(tookMs)
+  }
+
+  /** Makes the call of a punctuation, and takes its time. */
+  punctuate(punctuation: () => void, clock: Pick<Clock, 'nowMs'>): void {
+    const startedMs = clock.nowMs()
+    try {
+      punctuation()
+    } finally {
+      this.#punctuateSeconds.observe(clock.nowMs() - startedMs)
+    }
+  }
+
+  /** A block of a topic went to its task, with its bytes as they were fetched. */
+  taken(topic: string, bytes: number): void {
+    add(this.#bytesConsumed, topic, bytes)
+  }
+
+  /** The task is closed: what it has counted stays. */
+  retired({ consumed, lateness }: TaskCounters): void {
+    for (const { topic, records } of consumed) add(this.#recordsConsumed, topic, records)
+    this.#lateness.add(lateness)
   }
 
   committed(reason: CommitReason, tookMs: number): void {
@@ -102,8 +159,10 @@ export class ThreadMetrics {
     add(this.#aborts, cause.code, 1)
   }
 
-  dropped(reason: DropReason, count = 1): void {
+  /** @param at - source record of the last of them; read at once */
+  dropped(reason: DropReason, count = 1, at?: RecordMetadata): void {
     add(this.#dropped, reason, count)
+    this.#dropReport.add(reason, count, at)
   }
 
   rebalanced(): void {
@@ -117,7 +176,15 @@ export class ThreadMetrics {
 
   turnedAt(nowMs: number): void {
     this.#turnedAtMs = nowMs
+    if (this.#waitsSinceMs !== undefined) this.#pollSeconds.observe(nowMs - this.#waitsSinceMs)
+    this.#waitsSinceMs = undefined
+    this.#dropReport.tellIfDue(nowMs)
     this.#onTurn?.()
+  }
+
+  /** The thread ends: what was not told yet is told now. */
+  ended(nowMs: number): void {
+    this.#dropReport.tell(nowMs)
   }
 
   /** Milliseconds since the loop last turned; 0 before its first turn. */
@@ -125,17 +192,34 @@ export class ThreadMetrics {
     return this.#turnedAtMs === undefined ? 0 : nowMs - this.#turnedAtMs
   }
 
-  counters(
-    nowMs: number,
-  ): Omit<
-    ThreadSnapshot,
-    'thread' | 'state' | 'tasks' | 'partitions' | 'stores' | 'transactionAgeMs' | 'recordsProduced' | 'bytesProduced'
-  > {
+  /** Records and bytes consumed by topic, those of the given tasks and of closed ones. */
+  consumption(
+    tasks: readonly TaskCounters[],
+  ): ReadonlyMap<string, { readonly records: number; readonly bytes: number }> {
+    const records = new Map(this.#recordsConsumed)
+    for (const { consumed } of tasks) for (const of of consumed) add(records, of.topic, of.records)
+    return new Map(
+      Array.from(records, ([topic, count]) => [topic, { records: count, bytes: this.#bytesConsumed.get(topic) ?? 0 }]),
+    )
+  }
+
+  /** Lateness of the given tasks' records and of those of closed ones. */
+  lateness(tasks: readonly TaskCounters[]): HistogramSnapshot {
+    const all = new AgeHistogram()
+    all.add(this.#lateness)
+    for (const { lateness } of tasks) all.add(lateness)
+    return all.snapshot()
+  }
+
+  counters(nowMs: number): ThreadCounters {
     return {
       turnAgeMs: this.turnAgeMs(nowMs),
       recordsProcessed: this.#recordsProcessed,
+      pollSeconds: this.#pollSeconds.snapshot(),
       processSeconds: this.#processSeconds.snapshot(),
+      punctuateSeconds: this.#punctuateSeconds.snapshot(),
       commitSeconds: this.#commitSeconds.snapshot(),
+      latencySeconds: this.latency.snapshot(),
       commits: new Map(this.#commits),
       aborts: new Map(this.#aborts),
       dropped: new Map(this.#dropped),

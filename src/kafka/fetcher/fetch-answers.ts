@@ -76,7 +76,7 @@ function takeRecords(
     const cursor = new RecordCursor()
     const aborted = fetched.abortedTransactions ?? []
     cursor.reset({ topic, partition: number, records: ownBytes(records), position, aborted, isolation })
-    partition.push({ cursor, endOffset: end.nextOffset, highWatermark, lastStableOffset }, end)
+    partition.push({ cursor, endOffset: end.nextOffset, bytes: records.length, highWatermark, lastStableOffset }, end)
     partition.answered()
     return true
   } catch (error) {

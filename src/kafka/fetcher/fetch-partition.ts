@@ -10,6 +10,8 @@ export interface FetchedBlock {
   readonly cursor: RecordCursor
   /** First offset behind the block, known before its records are read. */
   readonly endOffset: number
+  /** Size of its batches as they came. */
+  readonly bytes: number
   /** Offset after the last replicated record, when the block was fetched. */
   readonly highWatermark: number
   /** Offset below which every transaction was decided, when the block was fetched. */

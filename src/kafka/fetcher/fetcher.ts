@@ -173,6 +173,11 @@ export class Fetcher {
     return this.#partitions.get(topicPartition)?.watermarks
   }
 
+  /** Next offset to fetch: the end of what was fetched; `undefined` for a partition that is not fetched. */
+  fetchedTo(topicPartition: TopicPartition): number | undefined {
+    return this.#partitions.get(topicPartition)?.offset
+  }
+
   /**
    * Records known to be in a partition and not taken yet, by the last answer of its leader, markers among them; `undefined`
    * before the first answer, 0 for a partition that is not fetched. Kafka: `Consumer.currentLag`.

@@ -19,6 +19,7 @@ import { Sender } from './sender.ts'
 import { TransactionCalls } from './transaction-calls.ts'
 import { TransactionManager } from './transaction-manager.ts'
 import type { TransactionProgress } from './transaction-progress.ts'
+import { type WrittenTotal, WrittenTotals } from './written-totals.ts'
 
 /** An abort waits this long for Produce answers before it cuts the connections: a broker answers or has died by then. */
 const ABORT_PATIENCE_MS = 2_000
@@ -38,8 +39,7 @@ export class Producer {
   readonly #signal: ProgressSignal
   readonly #lingerAlarm: EarliestAlarm
   #failure: MillraceError | undefined
-  #totals = { records: 0, bytes: 0 }
-  #acknowledgedBatches = 0
+  readonly #written = new WrittenTotals()
   #closed = false
   readonly #wake = (): void => {
     this.#advance()
@@ -176,14 +176,14 @@ export class Producer {
       await this.#signal.nextUntil(deadline, 'The brokers did not acknowledge all batches')
     }
     this.#throwFailure()
-    if (this.#acknowledgedBatches > 0) crashPoint('produce:allAnswered')
+    if (this.#written.pendingBatches > 0) crashPoint('produce:allAnswered')
     // Without transactions an acknowledgement is the end.
     if (this.#transactions === undefined) this.#countAsWritten()
   }
 
-  /** Records and bytes (before compression) written for good since the start: committed, or acknowledged without transactions. */
-  get totals(): { readonly records: number; readonly bytes: number } {
-    return this.#totals
+  /** What was written for good since the start, by topic: committed, or acknowledged without transactions. */
+  get totals(): ReadonlyMap<string, WrittenTotal> {
+    return this.#written.byTopic
   }
 
   /** What the open transaction has come to; read it after each chunk. */
@@ -315,12 +315,11 @@ export class Producer {
 
   #restartCounters(): void {
     this.#accumulator.resetCounters()
-    this.#acknowledgedBatches = 0
+    this.#written.forget()
   }
 
   #countAsWritten(): void {
-    const { records, bytes } = this.#accumulator
-    this.#totals = { records: this.#totals.records + records, bytes: this.#totals.bytes + bytes }
+    this.#written.settle()
     this.#restartCounters()
   }
 
@@ -363,10 +362,10 @@ export class Producer {
       gate: this.#session,
       signal: this.#signal,
       listener: {
-        acknowledged: batch => {
+        acknowledged: (lane, batch) => {
           this.#accumulator.release(batch)
-          this.#acknowledgedBatches += 1
-          if (this.#acknowledgedBatches === 1) crashPoint('produce:firstAnswered')
+          this.#written.acknowledged(lane.topic, batch.sealed.count, batch.bufferedBytes)
+          if (this.#written.pendingBatches === 1) crashPoint('produce:firstAnswered')
         },
         dropped: (lane, batch, cause) => {
           this.#accumulator.release(batch)

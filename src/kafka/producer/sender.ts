@@ -24,7 +24,7 @@ const REQUEST_BYTES_MAX = 1_048_576
 /** Hears what becomes of the batches. */
 export interface SenderListener {
   /** The broker has it. */
-  acknowledged(batch: OutgoingBatch): void
+  acknowledged(lane: PartitionLane, batch: OutgoingBatch): void
   /** Without idempotence: given up. */
   dropped(lane: PartitionLane, batch: OutgoingBatch, cause: MillraceError): void
   /** A request got no answer: the broker may still act on it. */
@@ -305,7 +305,7 @@ export class Sender {
       case 'acknowledged':
         lane.remove(batch)
         lane.confirmed = true
-        listener.acknowledged(batch)
+        listener.acknowledged(lane, batch)
         return
       case 'again':
         this.#comeBack(lane, batch, kafkaErrorName(code))

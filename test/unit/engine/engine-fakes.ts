@@ -313,7 +313,13 @@ export function changelogBlock(
     isolation: 'read_committed',
   })
   const endOffset = lastOffset + 1 + markers
-  return { cursor, endOffset, highWatermark: endOffset, lastStableOffset: endOffset }
+  return {
+    cursor,
+    endOffset,
+    bytes: Buffer.concat(batches).length,
+    highWatermark: endOffset,
+    lastStableOffset: endOffset,
+  }
 }
 
 function changelogBatch(records: readonly LoggedRecord[], baseOffset: number, lastOffset: number): Buffer {

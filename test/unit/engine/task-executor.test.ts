@@ -2,6 +2,8 @@ import { expect } from 'chai'
 import type { ActiveTask } from '../../../src/engine/active-task.ts'
 import type { CommitStrategy } from '../../../src/engine/commit-strategy.ts'
 import { TaskExecutor } from '../../../src/engine/task-executor.ts'
+import { ThreadMetrics } from '../../../src/engine/thread-metrics.ts'
+import { SILENT_LOGGER } from '../../../src/model/logger.ts'
 
 /** Time that only the steps of a task spend. */
 class StepTime {
@@ -40,6 +42,7 @@ describe('task executor', () => {
       fetcher: { take: () => undefined },
       clock,
       strategy: { admit: () => undefined } as unknown as CommitStrategy,
+      metrics: new ThreadMetrics(SILENT_LOGGER),
     })
 
   it('gives the loop a turn after one record where each is slow, from the first chunk on (case 31)', () => {

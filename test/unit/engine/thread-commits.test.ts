@@ -21,7 +21,7 @@ class CommitsBench {
   readonly clock = new ManualClock()
   readonly producer = new FakeProducer()
   readonly claims = new AssignmentClaims()
-  readonly metrics = new ThreadMetrics()
+  readonly metrics = new ThreadMetrics(SILENT_LOGGER)
   readonly reasons: string[] = []
   readonly records: number[] = []
   readonly purged: (readonly (readonly [string, number])[])[] = []
