@@ -28,7 +28,11 @@ export class EventLoopDelay {
     const snapshot: EventLoopDelaySnapshot =
       histogram.count === 0
         ? { p50Ms: 0, p99Ms: 0, maxMs: 0 }
-        : { p50Ms: lateMs(histogram.percentile(50)), p99Ms: lateMs(histogram.percentile(99)), maxMs: lateMs(histogram.max) }
+        : {
+            p50Ms: lateMs(histogram.percentile(50)),
+            p99Ms: lateMs(histogram.percentile(99)),
+            maxMs: lateMs(histogram.max),
+          }
     if (nowMs - this.#sinceMs >= WINDOW_MS) {
       histogram.reset()
       this.#sinceMs = nowMs
