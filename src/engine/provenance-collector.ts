@@ -4,8 +4,6 @@ import type { SubtopologyPlan } from '../topology/plan.ts'
 import { encodeProvenance, PROVENANCE_HEADER, type Provenance } from './provenance.ts'
 import type { RecordCollector } from './record-collector.ts'
 import type { ProvenancePorts, TaskPorts } from './task-ports.ts'
-import type { TaskRegistry } from './task-registry.ts'
-import type { TransactionNumbers } from './transaction-numbers.ts'
 
 /** Whose records are marked. */
 export interface ProvenanceOfTask {
@@ -15,17 +13,6 @@ export interface ProvenanceOfTask {
   readonly record: CurrentRecord
   /** Next offset to process of an input; `undefined` until this life has read something of it. */
   readonly positionOf: (topic: string) => number | undefined
-}
-
-/** What a stream thread knows of its transactions and tasks. */
-export function provenancePorts(
-  numbers: Pick<TransactionNumbers, 'upcoming'>,
-  registry: Pick<TaskRegistry, 'inputOf'>,
-): ProvenancePorts {
-  return {
-    transaction: () => numbers.upcoming,
-    committed: input => registry.inputOf(input)?.input.rewindTo ?? 0,
-  }
 }
 
 /** The ports of a task, its collector wrapped where provenance is asked for: decided once, when the task is built. */

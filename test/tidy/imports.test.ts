@@ -17,6 +17,7 @@ const ALLOWED: Readonly<Record<string, readonly string[] | 'everything'>> = {
   'local-kafka': ['model', 'kafka'],
   ops: ['model', 'engine', 'config'],
   testing: ['model', 'serdes', 'stores', 'operators', 'topology', 'config', 'engine'],
+  verification: ['model', 'serdes', 'stores', 'operators', 'topology', 'config', 'engine', 'kafka'],
   cli: 'everything',
 }
 

@@ -1,0 +1,80 @@
+import type { OffsetCommit } from '../offset-history.ts'
+import type { RunObservation } from '../run-observation.ts'
+import { type MarkedRecord, placeOf } from '../task-view.ts'
+import { CheckBook, type CheckReport } from '../verdict.ts'
+
+/** Everything that was written under one number: outputs, changelog records and offsets. */
+interface Transaction {
+  readonly records: MarkedRecord[]
+  readonly commits: OffsetCommit[]
+}
+
+/** I3: outputs, changelog records and offsets of one transaction are visible together, or none of them ever. */
+export function checkAtomicity(run: RunObservation, marked: readonly MarkedRecord[]): CheckReport {
+  const book = new CheckBook('atomicity')
+  if (marked.length === 0) {
+    book.notChecked('no record carries provenance, so transactions cannot be told apart (streams: provenance.headers)')
+    return book.report()
+  }
+  const { offsetHistory } = run
+  if (offsetHistory === undefined)
+    book.notChecked('whether offsets went with their records: __consumer_offsets may not be read')
+  for (const [number, transaction] of transactionsOf(marked, offsetHistory?.commits ?? [])) {
+    book.compared()
+    judge(
+      book,
+      number,
+      transaction,
+      offsetHistory?.isComplete === true && run.application.guarantee === 'exactly_once_v2',
+    )
+  }
+  return book.report()
+}
+
+function judge(book: CheckBook, number: number, { records, commits }: Transaction, knowsCommits: boolean): void {
+  const seen = records.find(({ record }) => record.fate === 'committed')
+  const hidden = records.find(({ record }) => record.fate !== 'committed')
+  if (seen !== undefined && hidden !== undefined) {
+    book.found(
+      'torn',
+      `of transaction ${String(number)} ${placeOf(seen.record)} is visible and ${placeOf(hidden.record)} is ${hidden.record.fate}`,
+    )
+  }
+  const producers = new Set(records.map(({ record }) => record.producerId))
+  for (const { producerId } of commits) producers.add(producerId)
+  if (producers.size > 1) {
+    book.found(
+      'two producers',
+      `transaction ${String(number)} was written by the producers ${[...producers].join(' and ')}`,
+    )
+  }
+  if (!knowsCommits) return
+  const isCommitted = commits.some(({ fate }) => fate === 'committed')
+  const isUndone = commits.some(({ fate }) => fate !== 'committed')
+  if (isCommitted && isUndone)
+    book.found('torn', `of the offsets of transaction ${String(number)} only some are committed`)
+  if (seen !== undefined && !isCommitted) {
+    book.found('torn', `${placeOf(seen.record)} is visible, and transaction ${String(number)} committed no offsets`)
+  }
+  if (hidden !== undefined && isCommitted) {
+    book.found(
+      'torn',
+      `transaction ${String(number)} committed its offsets, and its record ${placeOf(hidden.record)} is ${hidden.record.fate}`,
+    )
+  }
+}
+
+function transactionsOf(
+  marked: readonly MarkedRecord[],
+  commits: readonly OffsetCommit[],
+): ReadonlyMap<number, Transaction> {
+  const transactions = new Map<number, Transaction>()
+  const of = (number: number): Transaction => {
+    const known = transactions.get(number) ?? { records: [], commits: [] }
+    transactions.set(number, known)
+    return known
+  }
+  for (const one of marked) of(one.provenance.transaction).records.push(one)
+  for (const commit of commits) if (commit.transaction !== undefined) of(commit.transaction).commits.push(commit)
+  return transactions
+}

@@ -1,0 +1,51 @@
+import type { ModelRun } from '../model-run.ts'
+import { type ObservedRecord, visible } from '../observed-log.ts'
+import type { RunObservation } from '../run-observation.ts'
+import { placeOf } from '../task-view.ts'
+import { CheckBook, type CheckReport } from '../verdict.ts'
+
+/** I16: each refused record has exactly one dead letter, and nothing else has one. Its place is in headers of Kafka Streams' own. */
+export function checkDeadLetters(run: RunObservation, models: readonly ModelRun[]): CheckReport {
+  const book = new CheckBook('deadLetters')
+  for (const topic of deadLetterTopics(run)) {
+    const letters = run.logs.of(topic).flatMap(visible)
+    const seen = new Map<string, ObservedRecord>()
+    for (const letter of letters) {
+      const source = sourceOf(letter)
+      if (source === undefined) continue
+      book.compared()
+      const before = seen.get(source)
+      if (before !== undefined) {
+        book.found('duplicate', `${placeOf(letter)} and ${placeOf(before)} are both the dead letter of ${source}`)
+      }
+      seen.set(source, letter)
+    }
+    if (models.some(({ obstacles }) => obstacles.length > 0)) continue
+    const expected = new Set(
+      models.flatMap(({ written }) =>
+        written.filter(record => record.topic === topic).map(({ cause }) => placeOf(cause)),
+      ),
+    )
+    for (const source of expected) {
+      book.compared()
+      if (!seen.has(source)) book.found('lost', `${source} was refused and has no dead letter in ${topic}`)
+    }
+    for (const [source, letter] of seen) {
+      if (!expected.has(source))
+        book.found('unexplained', `${placeOf(letter)} is the dead letter of ${source}, which was not refused`)
+    }
+  }
+  return book.report()
+}
+
+function deadLetterTopics({ application: { plan, policies } }: RunObservation): readonly string[] {
+  const ofSources = plan.subtopologies.flatMap(({ sources }) => sources.map(({ errors }) => errors?.deadLetterTopic))
+  return [...new Set([policies.deadLetterTopic, ...ofSources].filter(topic => topic !== undefined))]
+}
+
+function sourceOf({ headers }: ObservedRecord): string | undefined {
+  const part = (name: string): string | undefined => headers.getString(`__streams.errors.${name}`) ?? undefined
+  const [topic, partition, offset] = [part('topic'), part('partition'), part('offset')]
+  if (topic === undefined || partition === undefined || offset === undefined) return undefined
+  return `${topic}-${partition}@${offset}`
+}

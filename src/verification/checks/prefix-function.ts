@@ -1,0 +1,250 @@
+import { formatTopicPartition } from '../../model/topic-partition.ts'
+import type { ExpectedRecord, ModelRun } from '../model-run.ts'
+import { missingOffsets, type ObservedPartition, type ObservedRecord, visible } from '../observed-log.ts'
+import { identityOf, shown } from '../record-identity.ts'
+import type { RunObservation } from '../run-observation.ts'
+import { differenceOf } from '../sequence-difference.ts'
+import { markedRecords, placeOf } from '../task-view.ts'
+import { CheckBook, type CheckReport } from '../verdict.ts'
+
+/** Partition of records that may be in any, because they have no key. */
+const ANY = -1
+
+/**
+ * I1: what is visible of a task is what its graph makes of its input below C, no more, no less, byte for byte. Every
+ * intermediate value counts, in its order; a missing tail shows because the number of values follows from the input.
+ */
+export function checkPrefixFunction(run: RunObservation, models: readonly ModelRun[]): CheckReport {
+  const book = new CheckBook('prefixFunction')
+  for (const { obstacles } of models) for (const obstacle of obstacles) book.unjudged(obstacle)
+  for (const { failure, task } of models) {
+    if (failure !== undefined) {
+      book.found('stopped', `task ${task.id} committed its input, but its graph stops within it: ${failure}`)
+    }
+  }
+  const judged = models.filter(({ obstacles }) => obstacles.length === 0)
+  const inputs = models.reduce(
+    (sum, { task }) => sum + task.inputs.reduce((n, { records }) => n + records.length, 0),
+    0,
+  )
+  if (inputs === 0) book.unjudged('no input record is committed: there is nothing to judge')
+  for (const topic of topicsToJudge(run, judged)) {
+    // Where one writer cannot be computed, what it wrote cannot be told from what is wrong.
+    if (models.some(({ obstacles, task }) => obstacles.length > 0 && mayWrite(run, task.plan.id, topic))) continue
+    judgeTopic(run, topic, judged, book)
+  }
+  return book.report()
+}
+
+/** Topics that tasks write: those the model wrote to, and those that the graph names, which may have to be empty. */
+function topicsToJudge(run: RunObservation, models: readonly ModelRun[]): readonly string[] {
+  const topics = new Set(models.flatMap(({ written }) => written.map(({ topic }) => topic)))
+  for (const { plan } of models.map(({ task }) => task)) {
+    for (const topic of namedTopics(run, plan.id)) topics.add(topic)
+  }
+  return [...topics]
+}
+
+function namedTopics({ application }: RunObservation, subtopology: number): readonly string[] {
+  const plan = application.plan.subtopologies.find(({ id }) => id === subtopology)
+  if (plan === undefined) return []
+  const letters = [application.policies.deadLetterTopic, ...plan.sources.map(({ errors }) => errors?.deadLetterTopic)]
+  return [
+    ...plan.sinkTopics,
+    ...plan.repartitionTopics.map(({ topic }) => topic),
+    ...plan.stores.flatMap(({ changelogTopic, sourceTopicIsChangelog }) =>
+      changelogTopic === undefined || sourceTopicIsChangelog ? [] : [changelogTopic],
+    ),
+    ...letters.filter(topic => topic !== undefined),
+  ]
+}
+
+function mayWrite(run: RunObservation, subtopology: number, topic: string): boolean {
+  const plan = run.application.plan.subtopologies.find(({ id }) => id === subtopology)
+  return plan?.hasDynamicSinks === true || namedTopics(run, subtopology).includes(topic)
+}
+
+function judgeTopic(run: RunObservation, topic: string, models: readonly ModelRun[], book: CheckBook): void {
+  const expected = models.flatMap(({ task, written }) =>
+    written.filter(record => record.topic === topic).map(record => ({ task: task.id, record })),
+  )
+  const logs = run.logs.of(topic)
+  if (logs.length === 0) {
+    if (expected.length > 0)
+      book.found('lost', `the topic ${topic} is gone, and ${String(expected.length)} records belong in it`)
+    return
+  }
+  const keyless = expected.filter(({ record }) => record.partition === undefined)
+  if (keyless.length > 0) {
+    const found = logs.flatMap(log => visible(log).filter(({ key }) => key === null))
+    compare(run, { topic, partition: ANY }, keyless, { found, logs, book, ordered: false })
+  }
+  for (const log of logs) {
+    if (cannotJudge(log, book)) continue
+    const here = expected.filter(({ record }) => record.partition === log.partition)
+    const found = visible(log).filter(({ key }) => key !== null || keyless.length === 0)
+    const writers = new Set(here.map(({ task }) => task))
+    const place = { topic, partition: log.partition }
+    if (writers.size < 2) {
+      compare(run, place, here, { found, logs: [log], book, ordered: true })
+      continue
+    }
+    const byTask = run.application.hasProvenance ? foundByTask(run, log, found) : undefined
+    if (byTask === undefined) {
+      compare(run, place, here, { found, logs: [log], book, ordered: false })
+      compareKeys(place, here, { found, book })
+      continue
+    }
+    for (const task of new Set([...writers, ...byTask.keys()])) {
+      const mine = here.filter(one => one.task === task)
+      compare(run, place, mine, { found: byTask.get(task) ?? [], logs: [log], book, ordered: true })
+    }
+  }
+}
+
+function cannotJudge(log: ObservedPartition, book: CheckBook): boolean {
+  if (log.logStart === 0 || log.isCompacted) return false
+  book.unjudged(
+    `${formatTopicPartition(log)} begins at offset ${String(log.logStart)}: what was written before it is gone`,
+  )
+  return true
+}
+
+/** What each task wrote, by provenance; records without go to the task of no name, which nothing expects. */
+function foundByTask(
+  run: RunObservation,
+  log: ObservedPartition,
+  found: readonly ObservedRecord[],
+): ReadonlyMap<string, readonly ObservedRecord[]> {
+  const taskOf = new Map(markedRecords(run, log).map(({ record, provenance }) => [record.offset, provenance.task]))
+  const byTask = new Map<string, ObservedRecord[]>()
+  for (const record of found) {
+    const task = taskOf.get(record.offset) ?? ''
+    const list = byTask.get(task)
+    if (list === undefined) byTask.set(task, [record])
+    else list.push(record)
+  }
+  return byTask
+}
+
+interface Expected {
+  readonly task: string
+  readonly record: ExpectedRecord
+}
+
+interface Found {
+  readonly found: readonly ObservedRecord[]
+  readonly logs: readonly ObservedPartition[]
+  readonly book: CheckBook
+  readonly ordered: boolean
+}
+
+function compare(
+  run: RunObservation,
+  { topic, partition }: { readonly topic: string; readonly partition: number },
+  expected: readonly Expected[],
+  { found, logs, book, ordered }: Found,
+): void {
+  const free = new Set(
+    expected.filter(({ record }) => record.timestamp === undefined).map(({ record }) => record.topic),
+  )
+  const stamp = free.size > 0
+  const difference = differenceOf(
+    expected.map(item => ({ id: identityOf(stamp ? { ...item.record, timestamp: undefined } : item.record), item })),
+    found.map(item => ({ id: identityOf(stamp ? { ...item, timestamp: undefined } : item), item })),
+    { ordered },
+  )
+  book.compared(expected.length)
+  const lost = withoutCleaned(difference.lost, expected, logs)
+  const place = partition === ANY ? topic : `${topic}-${String(partition)}`
+  const told = globalsNote(run, expected)
+  if (told !== undefined && (lost.length > 0 || difference.unexplained.length > 0)) {
+    book.unjudged(told)
+    return
+  }
+  for (const { task, record } of lost) {
+    book.found(
+      'lost',
+      `${place} lacks ${described(record)}, which task ${task} had to write for ${placeOf(record.cause)}`,
+    )
+  }
+  for (const record of difference.duplicated) {
+    book.found('duplicate', `${placeOf(record)} repeats ${described(record)}`)
+  }
+  for (const record of difference.unexplained) {
+    book.found('unexplained', `${placeOf(record)} holds ${described(record)}, which follows from no committed input`)
+  }
+  if (difference.outOfOrder !== undefined) {
+    book.found('order', `${placeOf(difference.outOfOrder)} is not where it belongs: another record comes first`)
+  }
+}
+
+/** The cleaner may take a record of which a later one of the same key exists; it leaves a hole in the offsets. */
+function withoutCleaned(
+  lost: readonly Expected[],
+  expected: readonly Expected[],
+  logs: readonly ObservedPartition[],
+): readonly Expected[] {
+  if (lost.length === 0 || !logs.every(({ isCompacted }) => isCompacted)) return lost
+  const holes = logs.reduce((sum, log) => sum + log.logStart + missingOffsets(log), 0)
+  if (lost.length > holes) return lost
+  const last = new Map(expected.map(one => [identityKey(one), one]))
+  return lost.filter(one => last.get(identityKey(one)) === one && one.record.value !== null)
+}
+
+function identityKey({ record }: Expected): string {
+  return record.key?.toString('hex') ?? '-'
+}
+
+/** A global table is read as it is at the end; a task may have seen an earlier state of it. */
+function globalsNote(run: RunObservation, expected: readonly Expected[]): string | undefined {
+  const tasks = new Set(expected.map(({ task }) => Number(task.split('_')[0])))
+  const tables = run.application.plan.subtopologies
+    .filter(({ id }) => tasks.has(id))
+    .flatMap(({ globalTables }) => globalTables.map(({ topic }) => topic))
+  return tables.length === 0
+    ? undefined
+    : `the results differ from those with the global table of today (${tables.join(', ')}), which may have been another then`
+}
+
+/** Without provenance the writers of a partition cannot be told apart; a key that has one writer can be put in order. */
+function compareKeys(
+  place: { readonly topic: string; readonly partition: number },
+  expected: readonly Expected[],
+  { found, book }: Pick<Found, 'found' | 'book'>,
+): void {
+  const writers = new Map<string, Set<string>>()
+  for (const one of expected) {
+    const key = identityKey(one)
+    writers.set(key, (writers.get(key) ?? new Set()).add(one.task))
+  }
+  const single = new Set([...writers].filter(([, tasks]) => tasks.size === 1).map(([key]) => key))
+  if (single.size < writers.size) {
+    book.notChecked(`the order of keys that several tasks write into ${place.topic} (needs provenance.headers)`)
+  }
+  const wanted = byKey(expected, identityKey)
+  const got = byKey(found, ({ key }) => key?.toString('hex') ?? '-')
+  for (const key of single) {
+    const { outOfOrder } = differenceOf(
+      (wanted.get(key) ?? []).map(item => ({ id: identityOf(item.record), item })),
+      (got.get(key) ?? []).map(item => ({ id: identityOf(item), item })),
+      { ordered: true },
+    )
+    if (outOfOrder !== undefined) book.found('order', `${placeOf(outOfOrder)} comes before what was written earlier`)
+  }
+}
+
+function byKey<T>(items: readonly T[], keyOf: (item: T) => string): ReadonlyMap<string, readonly T[]> {
+  const grouped = new Map<string, T[]>()
+  for (const item of items) {
+    const key = keyOf(item)
+    const list = grouped.get(key)
+    if (list === undefined) grouped.set(key, [item])
+    else list.push(item)
+  }
+  return grouped
+}
+
+function described({ key, value }: { readonly key: Buffer | null; readonly value: Buffer | null }): string {
+  return `${shown(key)} = ${shown(value)}`
+}

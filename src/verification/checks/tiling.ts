@@ -1,0 +1,140 @@
+import { formatTopicPartition, sameTopicPartition } from '../../model/topic-partition.ts'
+import type { OffsetCommit, OffsetHistory } from '../offset-history.ts'
+import type { RunObservation } from '../run-observation.ts'
+import { type InputView, type MarkedRecord, placeOf, type TaskView } from '../task-view.ts'
+import { CheckBook, type CheckReport } from '../verdict.ts'
+
+/** What one transaction committed of one partition: the records from `from`, below `to`. */
+interface CommittedRange {
+  readonly transaction: number
+  readonly from: number
+  readonly to: number
+}
+
+/**
+ * I2: the committed ranges of each input partition tile it from its beginning to C, without gap and overlap, and every
+ * visible record follows from a source record inside the range of its own transaction.
+ */
+export function checkTiling(
+  run: RunObservation,
+  tasks: readonly TaskView[],
+  marked: readonly MarkedRecord[],
+): CheckReport {
+  const book = new CheckBook('tiling')
+  const { offsetHistory } = run
+  const byInput = effectsByInput(marked)
+  for (const { inputs } of tasks) {
+    for (const input of inputs) {
+      const name = formatTopicPartition(input.topicPartition)
+      const effects = byInput.get(name) ?? []
+      checkMetadata(run, input, book)
+      if (offsetHistory?.isComplete === true) checkRanges(input, offsetHistory, effects, book)
+      checkIntervals(name, effects, book)
+      for (const effect of effects) {
+        book.compared()
+        if (effect.offset >= input.committed) {
+          book.found(
+            'overlap',
+            `${placeOf(effect.marked.record)} follows from ${name}@${String(effect.offset)}, which is not committed (C is ${String(input.committed)})`,
+          )
+        }
+      }
+    }
+  }
+  if (offsetHistory === undefined) book.notChecked('the range of each commit: __consumer_offsets may not be read')
+  else if (!offsetHistory.isComplete) book.notChecked('the range of each commit: __consumer_offsets has been cleaned')
+  return book.report()
+}
+
+interface Effect {
+  readonly offset: number
+  readonly transaction: number
+  readonly marked: MarkedRecord
+}
+
+function effectsByInput(marked: readonly MarkedRecord[]): ReadonlyMap<string, readonly Effect[]> {
+  const byInput = new Map<string, Effect[]>()
+  for (const one of marked) {
+    const { topic, partition, offset, transaction } = one.provenance
+    if (one.record.fate !== 'committed' || topic === '') continue
+    const name = formatTopicPartition({ topic, partition })
+    const list = byInput.get(name) ?? []
+    list.push({ offset, transaction, marked: one })
+    byInput.set(name, list)
+  }
+  return byInput
+}
+
+function checkRanges(input: InputView, history: OffsetHistory, effects: readonly Effect[], book: CheckBook): void {
+  const name = formatTopicPartition(input.topicPartition)
+  const commits = history.commits.filter(
+    commit => commit.fate === 'committed' && sameTopicPartition(commit.topicPartition, input.topicPartition),
+  )
+  const ranges = rangesOf(commits)
+  const last = commits.at(-1)
+  if (last !== undefined && last.offset !== input.committed) {
+    book.found(
+      'inconsistent offset',
+      `${name}: the group says ${String(input.committed)}, its log ends with ${String(last.offset)}`,
+    )
+  }
+  book.compared(commits.length)
+  for (const { offset, transaction, marked } of effects) {
+    const range = ranges.get(transaction)
+    if (range === undefined) {
+      book.found(
+        'gap',
+        `${placeOf(marked.record)} is of transaction ${String(transaction)}, which committed nothing of ${name}`,
+      )
+    } else if (offset < range.from || offset >= range.to) {
+      book.found(
+        'overlap',
+        `${placeOf(marked.record)} follows from ${name}@${String(offset)}, outside the range ${String(range.from)} to ${String(range.to)} of its transaction ${String(transaction)}`,
+      )
+    }
+  }
+}
+
+function rangesOf(commits: readonly OffsetCommit[]): ReadonlyMap<number, CommittedRange> {
+  const ranges = new Map<number, CommittedRange>()
+  let from = 0
+  for (const { transaction, offset } of commits) {
+    if (transaction !== undefined) ranges.set(transaction, { transaction, from, to: offset })
+    from = offset
+  }
+  return ranges
+}
+
+/** Without the log of offsets: what the transactions touched must be intervals that do not lie within each other. */
+function checkIntervals(name: string, effects: readonly Effect[], book: CheckBook): void {
+  const intervals = new Map<number, { min: number; max: number; at: MarkedRecord }>()
+  for (const { offset, transaction, marked } of effects) {
+    const known = intervals.get(transaction)
+    if (known === undefined) intervals.set(transaction, { min: offset, max: offset, at: marked })
+    else {
+      known.min = Math.min(known.min, offset)
+      known.max = Math.max(known.max, offset)
+    }
+  }
+  const ordered = [...intervals].toSorted(([, a], [, b]) => a.min - b.min)
+  for (const [index, [transaction, { min, at }]] of ordered.entries()) {
+    const before = ordered[index - 1]
+    if (before !== undefined && before[1].max >= min) {
+      book.found(
+        'overlap',
+        `the transactions ${String(before[0])} and ${String(transaction)} both hold ${name} around ${String(min)}; see ${placeOf(at.record)}`,
+      )
+    }
+  }
+}
+
+/** Our metadata name the offset they belong to; under exactly-once every commit is ours. */
+function checkMetadata(run: RunObservation, { topicPartition, hasCommit }: InputView, book: CheckBook): void {
+  const held = run.committed.get(topicPartition)
+  if (!hasCommit || held === undefined) return
+  book.compared()
+  if (held.metadata === '')
+    book.notChecked(
+      `${formatTopicPartition(topicPartition)} was committed without metadata, by a tool or another client`,
+    )
+}
