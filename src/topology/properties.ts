@@ -19,7 +19,7 @@ export interface StreamsProperties {
   'statestore.cache.max.bytes'?: number
   /** Stores with or without record headers. @default 'default' */
   'dsl.store.format'?: 'default' | 'headers'
-  /** How long a task waits for an empty input partition before it goes on. @default 0 */
+  /** How long a task with several inputs waits for one that has been read to its end; -1: not even for records known to be there. @default 0 */
   'max.task.idle.ms'?: number
   /** Merges repartition topics and reuses source topics as changelogs. @default 'none' */
   'topology.optimization'?: 'none' | 'all'
@@ -37,6 +37,8 @@ export interface StreamsProperties {
   'startup.timeout.ms'?: number
   /** Ours: how long a clean stop may take. @default 30000 */
   'shutdown.timeout.ms'?: number
+  /** Ours: how long an open transaction may hold up an input before the log names its producer. @default 30000 */
+  'blocked.input.warn.ms'?: number
   /** Ours: every written record says where it comes from, and repartition topics are not purged; for diagnosis. @default false */
   'provenance.headers'?: boolean
   /** Ours: whether internal topics may be created. @default true */
