@@ -30,6 +30,8 @@ interface Listener {
   readonly upstream: { readonly host: string; readonly port: number }
   nodeId: number | undefined
   cut: boolean
+  /** Connections refused while it was cut. */
+  refused: number
 }
 
 /**
@@ -110,6 +112,11 @@ export class KafkaProxy {
     for (const listener of this.#of(nodeId)) listener.cut = false
   }
 
+  /** How many connections to a broker, or to all, were refused while it was cut off. */
+  refused(nodeId?: number): number {
+    return this.#of(nodeId).reduce((sum, { refused }) => sum + refused, 0)
+  }
+
   /** Sends a request once more over a connection of its own, as a frame that a network kept back and doubled. */
   async resend<A extends ApiName>(exchange: Exchange<A>): Promise<ResponseBodies[A]> {
     const socket = connect({ host: HOST, port: exchange.port, noDelay: true })
@@ -159,6 +166,7 @@ export class KafkaProxy {
   async #listen(upstream: { host: string; port: number }): Promise<Listener> {
     const server = createServer({ noDelay: true }, client => {
       if (listener.cut) {
+        listener.refused += 1
         client.resetAndDestroy()
         return
       }
@@ -182,7 +190,7 @@ export class KafkaProxy {
     server.listen(0, HOST)
     await once(server, 'listening', { signal: AbortSignal.timeout(TIMEOUT_MS) })
     const { port } = server.address() as AddressInfo
-    const listener: Listener = { server, port, upstream, nodeId: undefined, cut: false }
+    const listener: Listener = { server, port, upstream, nodeId: undefined, cut: false, refused: 0 }
     this.#ready.push(listener)
     return listener
   }
