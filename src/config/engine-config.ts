@@ -65,6 +65,7 @@ export interface EngineConfig {
   readonly repartitionPurgeIntervalMs: number
   /** Whether written records say where they come from. */
   readonly provenanceHeaders: boolean
+  readonly blockedInputWarnMs: number
   readonly startupTimeoutMs: number
   readonly shutdownTimeoutMs: number
   readonly bootstrapServers: readonly { readonly host: string; readonly port: number }[]
@@ -125,6 +126,7 @@ export function engineConfigOf(config: MillraceConfig): EngineConfig {
       ? Number.POSITIVE_INFINITY
       : properties.number('streams', 'repartition.purge.interval.ms'),
     provenanceHeaders,
+    blockedInputWarnMs: properties.number('streams', 'blocked.input.warn.ms'),
     startupTimeoutMs: properties.number('streams', 'startup.timeout.ms'),
     shutdownTimeoutMs: properties.number('streams', 'shutdown.timeout.ms'),
     bootstrapServers: Object.freeze(servers),

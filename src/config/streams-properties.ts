@@ -109,6 +109,13 @@ export const STREAMS_PROPERTIES: readonly PropertyDefinition[] = [
     ours: true,
   },
   {
+    name: 'blocked.input.warn.ms',
+    type: integer(1),
+    default: 30_000,
+    doc: 'How long an open transaction of another producer may hold up an input before the log names it.',
+    ours: true,
+  },
+  {
     name: 'topics.create',
     type: BOOLEAN,
     default: true,

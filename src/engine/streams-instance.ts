@@ -8,6 +8,7 @@ import { loadSource, type ApplicationSource } from './application-source.ts'
 import type { StoreRestoreProgress } from './changelog-restorer.ts'
 import { prepareCluster } from './cluster-preparation.ts'
 import { deferred } from './deferred.ts'
+import { HeldInputWatch } from './held-input-watch.ts'
 import { Listeners } from './listeners.ts'
 import { takeProcessIdentity, type ProcessIdentity } from './process-identity.ts'
 import type { StopOptions } from './thread-shutdown.ts'
@@ -17,6 +18,7 @@ import { launchThread, type ThreadLaunch } from './thread-launcher.ts'
 import type { ThreadSnapshot } from './thread-metrics.ts'
 import type { ThreadIdentity } from './thread-parts.ts'
 import type { PreparedTopics } from './topic-preparation.ts'
+import { ClusterTransactionQuestions } from './transaction-questions.ts'
 
 /** What to do after a thread stopped with an error: start another, or stop this instance. Kafka Streams: `StreamThreadExceptionResponse`. */
 export type ErrorResponse = 'replaceThread' | 'shutdownClient'
@@ -71,6 +73,7 @@ export class StreamsInstance {
   #errorHandler: (error: MillraceError) => ErrorResponse = () => 'shutdownClient'
   #state: StreamsState = 'created'
   #started: Started | undefined
+  #heldInputs: HeldInputWatch | undefined
   #failure: MillraceError | undefined
   #live = 0
   #threadNumber = 0
@@ -109,7 +112,10 @@ export class StreamsInstance {
     try {
       this.#started = await this.#prepare()
       if (this.#isClosing) this.#end()
-      else for (let slot = 1; slot <= this.#started.config.threads; slot += 1) this.#startThread(this.#started)
+      else {
+        for (let slot = 1; slot <= this.#started.config.threads; slot += 1) this.#startThread(this.#started)
+        this.#heldInputs = this.#newWatch(this.#started)
+      }
     } catch (error) {
       // What fails because of a close is no failure.
       if (!this.#isClosing) {
@@ -168,8 +174,24 @@ export class StreamsInstance {
 
   /** What every thread that answers tells about itself. */
   async snapshots(): Promise<readonly ThreadSnapshot[]> {
+    const snapshots = await this.#bareSnapshots()
+    return this.#heldInputs?.annotate(snapshots) ?? snapshots
+  }
+
+  async #bareSnapshots(): Promise<readonly ThreadSnapshot[]> {
     const snapshots = await Promise.all(this.#threads.map(thread => thread.snapshot()))
     return snapshots.filter(snapshot => snapshot !== undefined)
+  }
+
+  #newWatch({ config, logger }: Started): HeldInputWatch {
+    const { clock, random } = this.#options
+    return new HeldInputWatch({
+      snapshots: () => this.#bareSnapshots(),
+      questions: new ClusterTransactionQuestions(config, { clock, random }),
+      clock,
+      logger,
+      warnAfterMs: config.blockedInputWarnMs,
+    })
   }
 
   async #prepare(): Promise<Started> {
@@ -299,8 +321,7 @@ export class StreamsInstance {
     if (this.#ending) return
     this.#ending = true
     const { identity, logger } = this.#started ?? {}
-    const release = identity?.release() ?? Promise.resolve()
-    release
+    Promise.all([identity?.release(), this.#heldInputs?.close()])
       .catch((error: unknown) => {
         // The next start takes over the lock of a process that is gone.
         logger?.warn({ err: error }, 'the lock of the state directory could not be removed')

@@ -147,6 +147,18 @@ export const THREAD_METRICS: Readonly<Record<string, MetricDefinition>> = {
     labels: ['thread', 'topic', 'partition'],
     samplesOf: thread => perPartition(thread, ({ position, fetchedTo }) => gap(position, fetchedTo)),
   },
+  millrace_last_stable_offset_age_seconds: {
+    type: 'gauge',
+    help: 'How long the last stable offset of an input has stood still while all below it is read and records above it wait; 0 otherwise.',
+    labels: ['thread', 'topic', 'partition'],
+    samplesOf: thread => perPartition(thread, ({ held }) => (held?.heldForMs ?? 0) / 1_000),
+  },
+  millrace_input_transaction_age_seconds: {
+    type: 'gauge',
+    help: 'Age of the oldest open transaction that holds up an input: by its coordinator once the input is held up for longer than `blocked.input.warn.ms`, before that the time its last stable offset has stood still; 0 while nothing is held up.',
+    labels: ['thread', 'topic', 'partition'],
+    samplesOf: thread => perPartition(thread, ({ held }) => (held?.transactionAgeMs ?? 0) / 1_000),
+  },
   millrace_position_offset: {
     type: 'gauge',
     help: 'Next offset to process.',

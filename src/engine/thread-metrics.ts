@@ -13,8 +13,18 @@ import type { StreamTask } from './stream-task.ts'
 import type { TaskState } from './task-state.ts'
 import type { ThreadState } from './thread-state.ts'
 
+/** How an open transaction of a writer holds up an input, as the instance knows it. */
+export interface HeldInputAge {
+  /** How long the last stable offset has stood still. */
+  readonly heldForMs: number
+  /** Age of the transaction that holds it: by its coordinator, where that was asked and tells, else as `heldForMs`. */
+  readonly transactionAgeMs: number
+}
+
 /** Where one source partition stands. */
 export interface PartitionSnapshot {
+  /** Absent while nothing holds it up. */
+  readonly held?: HeldInputAge
   readonly topic: string
   readonly partition: number
   readonly task: string

@@ -39,6 +39,8 @@ export interface StreamsProperties {
   'shutdown.timeout.ms'?: number
   /** Ours: how long an open transaction may hold up an input before the log names its producer. @default 30000 */
   'blocked.input.warn.ms'?: number
+  /** Ours: how long an open transaction may hold up an input before the log names its producer. @default 30000 */
+  'blocked.input.warn.ms'?: number
   /** Ours: every written record says where it comes from, and repartition topics are not purged; for diagnosis. @default false */
   'provenance.headers'?: boolean
   /** Ours: whether internal topics may be created. @default true */
