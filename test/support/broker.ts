@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { LocalKafka } from '../../src/local-kafka/local-kafka.ts'
 import type { LocalKafkaOptions } from '../../src/local-kafka/options.ts'
+import { atRunEnd } from './run-end.ts'
 
 /** Real brokers that tests share; each is started once per test process, when first asked for. */
 const KINDS = {
@@ -57,9 +58,7 @@ export function uniqueName(prefix: string): string {
   return `${prefix}-${randomBytes(5).toString('hex')}`
 }
 
-// Registered while the first file that imports this one is loaded: a hook of the root suite.
-after('stops the shared brokers', async function () {
-  this.timeout(120_000)
+atRunEnd('stops the shared brokers', async () => {
   const brokers = await Promise.allSettled(started.values())
   started.clear()
   await Promise.all(brokers.map(broker => (broker.status === 'fulfilled' ? broker.value.stop() : Promise.resolve())))

@@ -5,6 +5,7 @@ import { createInterface } from 'node:readline'
 import type { Readable, Writable } from 'node:stream'
 import { runCommand } from '../../src/local-kafka/command.ts'
 import { provideDistribution } from '../../src/local-kafka/jars.ts'
+import { atRunEnd } from './run-end.ts'
 
 /** Reading a large topic on a loaded machine, in the worst case. */
 const COMMAND_TIMEOUT_MS = 120_000
@@ -145,5 +146,4 @@ async function stopSharedJavaClient(): Promise<void> {
   await (await client)?.stop()
 }
 
-// Registered while the first file that imports this one is loaded: a hook of the root suite.
-if (typeof after === 'function') after('stops the shared Java client', stopSharedJavaClient)
+atRunEnd('stops the shared Java client', stopSharedJavaClient)
