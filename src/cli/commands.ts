@@ -10,6 +10,7 @@ import { testCommand } from './commands/test.ts'
 import { topicsCommand } from './commands/topics.ts'
 import { txnCommand } from './commands/txn.ts'
 import { validateCommand } from './commands/validate.ts'
+import { verifyCommand } from './commands/verify.ts'
 
 /** Every command, in the order of `--help`. */
 export const COMMANDS: readonly Command[] = [
@@ -20,6 +21,7 @@ export const COMMANDS: readonly Command[] = [
   testCommand,
   topicsCommand,
   resetCommand,
+  verifyCommand,
   txnCommand,
   schemaCommand,
   initCommand,

@@ -20,6 +20,15 @@ export interface LogReaderOptions {
   readonly onProgress?: (records: number) => void
 }
 
+/** There are more records than may be held in memory: nothing can be said. */
+export class TooMuchToRead extends Error {
+  override readonly name = 'TooMuchToRead'
+
+  constructor(recordsMax: number) {
+    super(`there are more than ${String(recordsMax)} records to read`)
+  }
+}
+
 /** Version 12 names topics by name, and every broker that is supported knows it. */
 const FETCH_VERSION = 12
 const FETCH_BYTES = 4 * 1_048_576
@@ -43,7 +52,7 @@ export class LogReader {
     this.#options = options
   }
 
-  /** All partitions of a topic; none when it does not exist. @throws MillraceError `USAGE` for more records than may be held */
+  /** All partitions of a topic; none when it does not exist. @throws TooMuchToRead */
   async read(topic: string, only?: number): Promise<readonly ObservedPartition[]> {
     await prepareCompression()
     const { cluster, admin } = this.#options
@@ -135,10 +144,7 @@ export class LogReader {
     onProgress?.(this.#records)
     // Every record is read twice.
     if (this.#records <= recordsMax * 2) return
-    throw new MillraceError('USAGE', {
-      what: `There are more than ${String(recordsMax)} records to judge.`,
-      action: 'Raise --max-records (each takes about 500 bytes of memory), or verify an application with less history.',
-    })
+    throw new TooMuchToRead(recordsMax)
   }
 
   /** `undefined` when the answer may be better next time. */

@@ -5,6 +5,7 @@ import { formatTopicPartition, type TopicPartition, TopicPartitionMap } from '..
 import type { Admin } from '../kafka/admin/admin.ts'
 import type { Cluster } from '../kafka/cluster/cluster.ts'
 import { readProvenance } from '../engine/provenance.ts'
+import { transactionOwner } from '../engine/transaction-owner.ts'
 import type { ApplicationPlan } from '../topology/plan.ts'
 import type { ProcessingGuarantee } from '../topology/properties.ts'
 import { LogReader } from './log-reader.ts'
@@ -37,7 +38,8 @@ const POLL_MS = 100
  * Observes a run after it has come to rest: lag 0, nothing open, the group empty; then offsets, then every log. The order
  * is that of docs/correctness.md. Reads only.
  *
- * @throws MillraceError `BROKER_UNREACHABLE`, `NOT_AUTHORIZED`, `USAGE` for too many records, …
+ * @throws MillraceError `BROKER_UNREACHABLE`, `NOT_AUTHORIZED`, …
+ * @throws TooMuchToRead
  */
 export async function observeRun(options: ObserverOptions): Promise<RunObservation> {
   const { plan, policies, guarantee, admin, onProgress } = options
@@ -61,7 +63,7 @@ export async function observeRun(options: ObserverOptions): Promise<RunObservati
   const topics = new Set([...inputTopics(plan), ...writtenTopics(bare)])
   let logs = new ObservedLogs([])
   for (const topic of topics) logs = logs.with(await reader.read(topic))
-  const offsetHistory = await historyOf(options, reader)
+  const offsetHistory = await historyOf(options, reader, committed.keys())
   const run = { ...bare, logs, offsetHistory, maxMessageBytes: await limitsOf(options, topics) }
   const marked = { ...run, application: { ...application, hasProvenance: isMarked(run) } }
   return plan.subtopologies.some(({ hasDynamicSinks }) => hasDynamicSinks)
@@ -133,8 +135,9 @@ async function troublesOf(options: ObserverOptions): Promise<readonly string[]> 
 async function openTransactions({ admin, plan }: ObserverOptions): Promise<readonly string[]> {
   try {
     const all = await admin.listTransactions({})
+    const groups = new Set([plan.applicationId, ...(await admin.listGroups()).map(({ groupId }) => groupId)])
     return all
-      .filter(({ transactionalId }) => transactionalId.startsWith(`${plan.applicationId}-`))
+      .filter(({ transactionalId }) => transactionOwner(transactionalId, groups)?.applicationId === plan.applicationId)
       .filter(({ state }) => state === 'Ongoing' || state.startsWith('Prepare'))
       .map(({ transactionalId, state }) => `the transaction of ${transactionalId} is ${state}`)
   } catch (error) {
@@ -145,12 +148,16 @@ async function openTransactions({ admin, plan }: ObserverOptions): Promise<reado
 }
 
 /** The group's own log; `undefined` when it may not be read. */
-async function historyOf({ cluster, plan }: ObserverOptions, reader: LogReader): Promise<OffsetHistory | undefined> {
+async function historyOf(
+  { cluster, plan }: ObserverOptions,
+  reader: LogReader,
+  held: Iterable<TopicPartition>,
+): Promise<OffsetHistory | undefined> {
   try {
     const info = await cluster.topic(OFFSETS_TOPIC)
     if (info === undefined) return undefined
     const [log] = await reader.read(OFFSETS_TOPIC, offsetsPartitionOf(plan.applicationId, info.partitions.length))
-    return log === undefined ? undefined : readOffsetHistory(log, plan.applicationId)
+    return log === undefined ? undefined : readOffsetHistory(log, plan.applicationId, held)
   } catch (error) {
     if (error instanceof MillraceError && (error.code === 'NOT_AUTHORIZED' || error.code === 'TOPIC_MISSING'))
       return undefined

@@ -1,4 +1,4 @@
-import type { TopicPartition } from '../model/topic-partition.ts'
+import { sameTopicPartition, type TopicPartition } from '../model/topic-partition.ts'
 import { readProgress } from '../engine/commit-offsets.ts'
 import { type Fate, missingOffsets, type ObservedPartition } from './observed-log.ts'
 
@@ -31,11 +31,20 @@ export const OFFSETS_TOPIC = '__consumer_offsets'
 export function offsetsPartitionOf(group: string, partitions: number): number {
   let hash = 0
   for (let at = 0; at < group.length; at++) hash = (Math.imul(31, hash) + group.charCodeAt(at)) | 0
-  return (hash & 0x7f_ff_ff_ff) % partitions
+  // Java's `Math.abs` of the smallest integer would be negative.
+  return (hash === -0x8000_0000 ? 0 : Math.abs(hash)) % partitions
 }
 
-/** Picks a group's commits out of the log of offsets. */
-export function readOffsetHistory(log: ObservedPartition, group: string): OffsetHistory {
+/**
+ * Picks a group's commits out of the log of offsets.
+ *
+ * @param held - partitions for which the group holds an offset: a log that knows nothing of one of them is not complete
+ */
+export function readOffsetHistory(
+  log: ObservedPartition,
+  group: string,
+  held: Iterable<TopicPartition>,
+): OffsetHistory {
   const commits: OffsetCommit[] = []
   const deleted: TopicPartition[] = []
   for (const { key, value, producerId, fate, decidedAt } of log.records) {
@@ -49,7 +58,10 @@ export function readOffsetHistory(log: ObservedPartition, group: string): Offset
     const { transaction } = readProgress({ offset, leaderEpoch, metadata })
     commits.push({ topicPartition, offset, metadata, transaction, producerId, fate, decidedAt })
   }
-  const isComplete = log.logStart === 0 && missingOffsets(log) === 0
+  const knowsAll = Array.from(held).every(partition =>
+    commits.some(({ topicPartition }) => sameTopicPartition(topicPartition, partition)),
+  )
+  const isComplete = knowsAll && log.logStart === 0 && missingOffsets(log) === 0
   const order = commits.toSorted((a, b) => (a.decidedAt ?? Infinity) - (b.decidedAt ?? Infinity))
   return { commits: order, isComplete, deleted }
 }

@@ -1,0 +1,113 @@
+import type { RunVerdict } from '../verification/check-run.ts'
+import type { RunObservation } from '../verification/run-observation.ts'
+import type { CheckName, CheckReport, CheckState, Verdict } from '../verification/verdict.ts'
+import { textTable } from './text-table.ts'
+
+/** What each check means, in a few words. */
+const MEANING: Readonly<Record<CheckName, string>> = {
+  quiescence: 'everything is read and decided (I15)',
+  readers: 'markers and broker agree on what is committed',
+  prefixFunction: 'outputs are what the input gives, no more, no less (I1)',
+  tiling: 'committed ranges leave no gap and no overlap (I2)',
+  atomicity: 'each transaction as a whole or not at all (I3)',
+  state: 'changelogs fold to the state of the input (I4)',
+  fencing: 'nothing of a former owner became visible (I5)',
+  keyOrder: 'results stand in the order of the input (I8)',
+  monotony: 'committed offsets never went back (I6)',
+  dirtyInput: 'only committed input was processed (I7)',
+  deadLetters: 'each refused record has one dead letter (I16)',
+  anomalies: 'no duplicate, no circle of reads (G1)',
+  totals: 'a plain model of the workload agrees',
+  joins: 'plain models of the joins agree',
+  history: 'what a reader was shown stayed true',
+  liveness: 'recovery was in time (I15)',
+  occurrences: 'what had to happen happened',
+}
+
+const STATE_WORDS: Readonly<Record<CheckState, string>> = {
+  passed: 'ok',
+  failed: 'VIOLATED',
+  unjudged: 'NOT JUDGED',
+  notChecked: '-',
+}
+
+const VERDICT_WORDS: Readonly<Record<Verdict, string>> = {
+  consistent: 'consistent: what is visible is what exactly-once processing of the input gives.',
+  violated: 'violated: what is visible is not what exactly-once processing of the input gives.',
+  unjudged: 'not judged: nothing can be promised about this run.',
+}
+
+/** The result for people. */
+export function verdictText(run: RunObservation, { verdict, summary, checks }: RunVerdict): string {
+  const { plan, guarantee, hasProvenance } = run.application
+  const lines = [
+    `Application ${plan.applicationId}, ${guarantee}, ${hasProvenance ? 'with' : 'without'} provenance headers`,
+    `${String(summary.inputRecords)} committed input records in ${String(summary.tasks)} tasks; ${String(summary.visibleRecords)} visible and ${String(summary.abortedRecords)} aborted records in what it writes${hasProvenance ? `; ${String(summary.transactions)} transactions` : ''}`,
+    '',
+    topicTable(run),
+    '',
+    textTable([
+      ['check', 'result', 'compared', 'what'],
+      ...checks.map(({ check, state, compared }) => [check, STATE_WORDS[state], String(compared), MEANING[check]]),
+    ]),
+    '',
+    ...checks.flatMap(problemsOf),
+    ...leftOut(checks),
+    ...(guarantee === 'exactly_once_v2' ? [] : [`Note: ${guarantee} does not promise this.`]),
+    `Verdict: ${VERDICT_WORDS[verdict]}`,
+  ]
+  return lines.join('\n')
+}
+
+/** The result for programs: one object. */
+export function verdictJson(run: RunObservation, { verdict, summary, checks }: RunVerdict): string {
+  const { plan, guarantee, hasProvenance } = run.application
+  const topics = run.logs.all().map(({ topic, partition, logStart, lastStableOffset, highWatermark, records }) => ({
+    topic,
+    partition,
+    logStart,
+    lastStableOffset,
+    highWatermark,
+    committed: records.filter(({ fate }) => fate === 'committed').length,
+    aborted: records.filter(({ fate }) => fate === 'aborted').length,
+    open: records.filter(({ fate }) => fate === 'open').length,
+    offset: run.committed.get({ topic, partition })?.offset ?? null,
+  }))
+  return JSON.stringify({
+    verdict,
+    application: plan.applicationId,
+    guarantee,
+    provenance: hasProvenance,
+    summary,
+    checks,
+    topics,
+  })
+}
+
+function topicTable(run: RunObservation): string {
+  const rows = run.logs
+    .all()
+    .map(({ topic, partition, logStart, highWatermark, lastStableOffset, records }) => [
+      `${topic}-${String(partition)}`,
+      String(logStart),
+      String(highWatermark),
+      lastStableOffset === highWatermark ? 'end' : String(lastStableOffset),
+      String(run.committed.get({ topic, partition })?.offset ?? ''),
+      String(records.filter(({ fate }) => fate === 'committed').length),
+      String(records.filter(({ fate }) => fate === 'aborted').length),
+    ])
+  return textTable([['partition', 'start', 'end', 'stable to', 'group at', 'committed', 'aborted'], ...rows])
+}
+
+function problemsOf({ check, findings, state, reasons }: CheckReport): readonly string[] {
+  const found = findings.map(({ kind, message }) => `  ${kind}: ${message}`)
+  const missing = state === 'unjudged' ? reasons.map(reason => `  not judged: ${reason}`) : []
+  return found.length + missing.length === 0 ? [] : [`${check}:`, ...found, ...missing, '']
+}
+
+function leftOut(checks: readonly CheckReport[]): readonly string[] {
+  const reasons = checks.flatMap(({ check, state, reasons: list }) =>
+    state === 'unjudged' ? [] : list.map(reason => `  ${check}: ${reason}`),
+  )
+  return reasons.length === 0 ? [] : ['Not checked:', ...reasons, '']
+}
