@@ -97,7 +97,7 @@ function encodeWaiting({ record }: Site, value: Uint8Array | null, timestamp: nu
     {
       prior: null,
       old: null,
-      value: value === null ? null : Buffer.from(value),
+      value,
       context: { timestamp, headers, topic, partition, offset },
     },
     0,

@@ -45,7 +45,10 @@ export class ByteArena {
 
   /** Length of a stored byte string. */
   lengthOf(ref: number): number {
-    return this.#slabOf(ref).readUInt32LE((ref & UNIT_MASK) << UNIT_SHIFT)
+    const slab = this.#slabOf(ref)
+    const at = (ref & UNIT_MASK) << UNIT_SHIFT
+    // Byte by byte, as in `equals`; lengths stay below 2^31.
+    return (slab[at] ?? 0) | ((slab[at + 1] ?? 0) << 8) | ((slab[at + 2] ?? 0) << 16) | ((slab[at + 3] ?? 0) << 24)
   }
 
   /** Whether a stored byte string has exactly these bytes. */
@@ -62,6 +65,45 @@ export class ByteArena {
     at += LENGTH_BYTES
     for (let i = 0; i < length; i++) if (slab[at + i] !== bytes[i]) return false
     return true
+  }
+
+  /** Where a stored byte string stands beside another one: below 0 before it, 0 equal, above 0 after it. */
+  compare(ref: number, bytes: Uint8Array): number {
+    const slab = this.#slabOf(ref)
+    const at = ((ref & UNIT_MASK) << UNIT_SHIFT) + LENGTH_BYTES
+    const length = this.lengthOf(ref)
+    const shorter = Math.min(length, bytes.length)
+    for (let i = 0; i < shorter; i++) {
+      const difference = (slab[at + i] ?? 0) - (bytes[i] ?? 0)
+      if (difference !== 0) return difference
+    }
+    return length - bytes.length
+  }
+
+  /** The same for two stored ones. */
+  compareStored(ref: number, other: number): number {
+    const slab = this.#slabOf(ref)
+    const at = ((ref & UNIT_MASK) << UNIT_SHIFT) + LENGTH_BYTES
+    const otherSlab = this.#slabOf(other)
+    const otherAt = ((other & UNIT_MASK) << UNIT_SHIFT) + LENGTH_BYTES
+    const length = this.lengthOf(ref)
+    const otherLength = this.lengthOf(other)
+    const shorter = Math.min(length, otherLength)
+    for (let i = 0; i < shorter; i++) {
+      const difference = (slab[at + i] ?? 0) - (otherSlab[otherAt + i] ?? 0)
+      if (difference !== 0) return difference
+    }
+    return length - otherLength
+  }
+
+  /** Four bytes of a stored byte string from `at` on, the first one highest; 0 for those behind its end. */
+  wordAt(ref: number, at: number): number {
+    const slab = this.#slabOf(ref)
+    const length = this.lengthOf(ref)
+    const from = ((ref & UNIT_MASK) << UNIT_SHIFT) + LENGTH_BYTES
+    let word = 0
+    for (let i = at; i < at + 4; i++) word = (word << 8) | (i < length ? (slab[from + i] ?? 0) : 0)
+    return word >>> 0
   }
 
   /** Gives a block back. */

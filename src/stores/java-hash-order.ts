@@ -1,6 +1,8 @@
 /** Slots of a `java.util.HashMap` at first, and how full it may become. */
 const SLOTS_MIN = 16
 const LOAD_FACTOR = 0.75
+/** More than there can be of keys: a slot and a key's number fit into one integer. */
+const KEYS_MAX = 4_194_304
 
 /** Slots that a Java hash set of so many elements has, if it had `slots` before: it never shrinks. */
 export function javaSlots(elements: number, slots: number = SLOTS_MIN): number {
@@ -9,18 +11,22 @@ export function javaSlots(elements: number, slots: number = SLOTS_MIN): number {
   return grown
 }
 
-/** Byte strings in the order a Java hash set of that many slots gives them, when they were added in the order given. */
-export function javaByteOrder(keys: Iterable<Buffer>, slots: number): readonly Buffer[] {
-  const placed = [...keys].map(key => {
-    const hash = arrayHash(key)
-    return { key, slot: (hash ^ (hash >>> 16)) & (slots - 1) }
-  })
-  return placed.toSorted((a, b) => a.slot - b.slot).map(({ key }) => key)
+/** Numbers of the keys in the order a Java hash set of that many slots gives them, when they were added in the order of their numbers. */
+export function javaByteOrder(count: number, keyOf: (number: number) => Uint8Array, slots: number): readonly number[] {
+  const placed = new Float64Array(count)
+  for (let number = 0; number < count; number++) {
+    const hash = arrayHash(keyOf(number))
+    // The number keeps those of one slot in the order they came in.
+    placed[number] = ((hash ^ (hash >>> 16)) & (slots - 1)) * KEYS_MAX + number
+  }
+  placed.sort()
+  return Array.from(placed, place => place % KEYS_MAX)
 }
 
 /** `java.util.Arrays.hashCode(byte[])`. */
-function arrayHash(bytes: Buffer): number {
+function arrayHash(bytes: Uint8Array): number {
   let hash = 1
-  for (const byte of bytes) hash = (Math.imul(hash, 31) + ((byte << 24) >> 24)) | 0
+  const { length } = bytes
+  for (let at = 0; at < length; at++) hash = (Math.imul(hash, 31) + (((bytes[at] ?? 0) << 24) >> 24)) | 0
   return hash
 }

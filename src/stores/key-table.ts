@@ -107,6 +107,26 @@ export class KeyTable {
     return this.#arena.view(this.#refOf(entry))
   }
 
+  /** Where the key of one entry stands beside that of another, by their bytes. */
+  compareKeys(entry: number, other: number): number {
+    return this.#arena.compareStored(this.#refOf(entry), this.#refOf(other))
+  }
+
+  /** Where the key of an entry stands beside a key, by their bytes. */
+  compareKey(entry: number, key: Uint8Array): number {
+    return this.#arena.compare(this.#refOf(entry), key)
+  }
+
+  /** Four bytes of an entry's key from `at` on, as a number that sorts as they do; 0 for those behind its end. */
+  wordAt(entry: number, at: number): number {
+    return this.#arena.wordAt(this.#refOf(entry), at)
+  }
+
+  /** Bytes of an entry's key. */
+  keyLength(entry: number): number {
+    return this.#arena.lengthOf(this.#refOf(entry))
+  }
+
   /** Forgets all keys; the arena is the caller's to clear. */
   clear(): void {
     this.#slots = new Int32Array(SLOTS_MIN)

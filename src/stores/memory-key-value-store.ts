@@ -122,7 +122,7 @@ export class MemoryKeyValueStore implements KeyValueState {
 
   *scan({ from, to, prefix, backwards = false }: KeyRange): IterableIterator<KeyValueEntry> {
     this.#assertOpen()
-    this.#ordered ??= new OrderedEntries(entry => this.#keys.keyAt(entry), this.#usedEntries())
+    this.#ordered ??= new OrderedEntries(this.#keys, this.#usedEntries())
     const first = prefix ?? from
     const last = prefix === undefined ? to : lastWithPrefix(prefix)
     for (const entry of backwards ? this.#ordered.scanBackwards(first, last) : this.#ordered.scan(first, last)) {

@@ -1,20 +1,21 @@
-import { assert } from '../model/assert.ts'
 import { MillraceError } from '../model/errors.ts'
 import { NO_HEADERS, type RecordHeaders } from '../model/headers.ts'
-import { erasedSerde, type ErasedSerde } from '../serdes/erased-serde.ts'
-import { INT64_BYTES, writeSafeInt64 } from '../serdes/int64.ts'
+import { assert } from '../model/assert.ts'
+import { erasedSerde, type ErasedSerde, type ErasedSerializer } from '../serdes/erased-serde.ts'
+import { rememberingSerializer } from '../serdes/remembering-serializer.ts'
 import type { AnySerde, SerdeContext } from '../serdes/serde.ts'
-import {
-  decodeHeldUpdate,
-  encodeHeldUpdate,
-  HELD_UPDATE_HEADERS,
-  heldSize,
-  type HeldBytes,
-} from './held-update-codec.ts'
-import { javaByteOrder, javaSlots } from './java-hash-order.ts'
+import { ByteArena } from './byte-arena.ts'
 import { STAMPED_WHEN_SENT, type Changelog } from './changelog.ts'
-import { OrderedEntries } from './ordered-entries.ts'
+import { DirtyEntries } from './dirty-entries.ts'
+import { decodeHeldUpdate, encodeHeldUpdate, HELD_UPDATE_HEADERS, heldSize, priorIn } from './held-update-codec.ts'
+import { HeldOrder } from './held-order.ts'
+import { KeyTable } from './key-table.ts'
+import { STORED_BYTES, storedBytes } from './stored-bytes.ts'
 import type { HeldUpdate, SuppressState, UpdateContext } from './suppress-state.ts'
+import { UndoLog } from './undo-log.ts'
+import { ValueColumn } from './value-column.ts'
+
+const ENTRIES_MIN = 32
 
 /** Options of a suppress buffer in memory. */
 export interface MemorySuppressStoreOptions {
@@ -24,42 +25,28 @@ export interface MemorySuppressStoreOptions {
   readonly changelog: Changelog | undefined
 }
 
-/** A held update; never changed, only replaced, so that an older one can come back. */
-interface Slot extends HeldBytes {
-  readonly key: Buffer
-  readonly time: number
-  /** `time | key`: its place. */
-  readonly place: Buffer
-  readonly size: number
-}
-
-/** What a key had at a savepoint. */
-interface Before {
-  readonly key: Buffer
-  readonly slot: Slot | undefined
-}
-
 /**
- * A suppress buffer in memory, with older updates kept per record and per transaction. Keys are told apart as text of their
- * bytes: an update costs an encoding of its values and context anyway, beside which the text is little.
+ * A suppress buffer in memory. Updates are held as the bytes their changelog records have; the time of a value in its column
+ * is its time in the buffer.
  */
 export class MemorySuppressStore implements SuppressState {
   readonly kind = 'suppress'
   readonly name: string
   readonly changelogTopic: string | undefined
   readonly #changelog: Changelog | undefined
+  readonly #serializer: ErasedSerializer
   readonly #serde: ErasedSerde
   readonly #context: SerdeContext
-  readonly #numbers = new Map<string, number>()
-  readonly #slots: (Slot | undefined)[] = []
-  readonly #free: number[] = []
-  readonly #ordered = new OrderedEntries(entry => this.#slotAt(entry).place, [])
-  readonly #record = new Map<string, Before & { readonly isFirst: boolean; readonly wasDirty: boolean }>()
-  readonly #transaction = new Map<string, Before>()
-  /** Keys to be written at the next flush, in the order of their first change. */
-  readonly #dirty = new Map<string, Buffer>()
-  #dirtySlots = javaSlots(0)
-  #committedDirtySlots = this.#dirtySlots
+  readonly #arena = new ByteArena()
+  readonly #keys = new KeyTable(this.#arena)
+  readonly #updates: ValueColumn
+  readonly #undo: UndoLog
+  readonly #order = new HeldOrder(this.#keys)
+  /** Entries to be written at the next flush. */
+  readonly #unwritten = new DirtyEntries()
+  /** What each update counts for, in bytes. */
+  #sizes = new Float64Array(ENTRIES_MIN)
+  #entries = 0
   #heldBytes = 0
   #bytes = 0
   #closed = false
@@ -69,11 +56,14 @@ export class MemorySuppressStore implements SuppressState {
     this.#changelog = changelog
     this.changelogTopic = changelog?.topic
     this.#serde = erasedSerde(value)
+    this.#serializer = rememberingSerializer(value)
     this.#context = { topic: this.changelogTopic ?? name, side: 'value', headers: NO_HEADERS }
+    this.#updates = new ValueColumn(STORED_BYTES, this.#context, this.#arena)
+    this.#undo = new UndoLog(this.#updates)
   }
 
   get entries(): number {
-    return this.#numbers.size
+    return this.#entries
   }
 
   get bytes(): number {
@@ -85,52 +75,58 @@ export class MemorySuppressStore implements SuppressState {
   }
 
   get dirty(): boolean {
-    return this.#transaction.size > 0
+    return this.#undo.dirty
   }
 
   get firstTime(): number {
-    const first = this.#first()
-    return first === undefined ? Number.POSITIVE_INFINITY : first.time
+    return this.#order.firstTime
   }
 
   put(key: Uint8Array, time: number, value: unknown, old: unknown, context: UpdateContext): void {
     this.#assertOpen()
-    const text = textOf(key)
-    const number = this.#numbers.get(text)
-    const held = number === undefined ? undefined : this.#slotAt(number)
+    const valueBytes = this.#bytesOf(value)
     const oldBytes = this.#bytesOf(old)
-    const copy = held?.key ?? Buffer.from(key)
-    const slotTime = held?.time ?? time
-    const parts: HeldBytes = {
-      prior: held === undefined ? oldBytes : held.prior,
-      old: oldBytes,
-      value: this.#bytesOf(value),
-      context,
-    }
-    const place = held?.place ?? placeOf(slotTime, copy)
-    this.#change(text, copy, { ...parts, key: copy, time: slotTime, place, size: heldSize(copy, parts) })
+    let entry = this.#keys.find(key)
+    const isNew = entry === -1 || !this.#updates.has(entry)
+    const prior = isNew ? oldBytes : priorIn(storedBytes(this.#updates.get(entry)))
+    const placeTime = isNew ? time : this.#updates.timestampOf(entry)
+    const update = encodeHeldUpdate({ prior, old: oldBytes, value: valueBytes, context }, placeTime)
+    if (entry === -1) entry = this.#insert(key)
+    if (!isNew) this.#uncount(entry, this.#updates.sizeOf(entry))
+    this.#undo.remember(entry)
+    this.#unwritten.add(entry)
+    this.#updates.set(entry, update, update, placeTime)
+    this.#count(entry)
+    if (isNew) this.#order.add(entry, placeTime)
   }
 
   first(): HeldUpdate | undefined {
     this.#assertOpen()
-    const slot = this.#first()
-    if (slot === undefined) return undefined
-    return { key: slot.key, value: this.#valueOf(slot.value), old: this.#valueOf(slot.old), context: slot.context }
+    const entry = this.#order.first
+    if (entry === -1) return undefined
+    const { value, old, context } = decodeHeldUpdate(storedBytes(this.#updates.get(entry)), HELD_UPDATE_HEADERS)
+    return { key: this.#keys.keyAt(entry), value: this.#valueOf(value), old: this.#valueOf(old), context }
   }
 
   removeFirst(): void {
-    const slot = this.#first()
-    assert(slot !== undefined, 'an update that is taken out is held')
-    this.#change(textOf(slot.key), slot.key, undefined)
+    const entry = this.#order.first
+    assert(entry !== -1, 'an update that is taken out is held')
+    this.#order.remove(entry)
+    this.#uncount(entry, this.#updates.sizeOf(entry))
+    this.#undo.remember(entry)
+    this.#unwritten.add(entry)
+    this.#updates.unset(entry)
   }
 
   holds(key: Uint8Array): boolean {
-    return this.#numbers.has(textOf(key))
+    const entry = this.#keys.find(key)
+    return entry !== -1 && this.#updates.has(entry)
   }
 
   priorOf(key: Uint8Array): unknown {
-    const number = this.#numbers.get(textOf(key))
-    return number === undefined ? null : this.#valueOf(this.#slotAt(number).prior)
+    const entry = this.#keys.find(key)
+    if (entry === -1 || !this.#updates.has(entry)) return null
+    return this.#valueOf(priorIn(storedBytes(this.#updates.get(entry))))
   }
 
   flush(): void {
@@ -138,63 +134,66 @@ export class MemorySuppressStore implements SuppressState {
     const changelog = this.#changelog
     if (changelog !== undefined) {
       // The JVM's order, so that its changelog and ours are the same bytes.
-      for (const key of javaByteOrder(this.#dirty.values(), this.#dirtySlots)) {
-        const number = this.#numbers.get(textOf(key))
-        if (number === undefined) {
-          changelog.append(key, null, STAMPED_WHEN_SENT)
-          continue
-        }
-        const slot = this.#slotAt(number)
-        changelog.append(key, encodeHeldUpdate(slot, slot.time), STAMPED_WHEN_SENT, HELD_UPDATE_HEADERS)
+      for (const entry of this.#unwritten.inJavaOrder(unwritten => this.#keys.keyAt(unwritten))) {
+        const key = this.#keys.keyAt(entry)
+        if (!this.#updates.has(entry)) changelog.append(key, null, STAMPED_WHEN_SENT)
+        else changelog.append(key, storedBytes(this.#updates.get(entry)), STAMPED_WHEN_SENT, HELD_UPDATE_HEADERS)
       }
     }
-    this.#dirty.clear()
+    for (const entry of this.#unwritten.take())
+      if (!this.#updates.has(entry) && !this.#undo.holds(entry)) this.#keys.remove(entry)
   }
 
   restore(key: Buffer, value: Buffer | null, _timestamp: number, headers: RecordHeaders): void {
     this.#assertOpen()
-    const copy = Buffer.from(key)
-    const text = textOf(key)
+    let entry = this.#keys.find(key)
+    if (entry !== -1 && this.#updates.has(entry)) {
+      this.#order.remove(entry)
+      this.#uncount(entry, this.#updates.sizeOf(entry))
+      this.#updates.release(entry)
+    }
     if (value === null) {
-      this.#set(text, undefined)
+      if (entry !== -1) this.#forget(entry)
       return
     }
-    const { time, ...parts } = decodeHeldUpdate(value, headers)
-    this.#set(text, { ...parts, key: copy, time, place: placeOf(time, copy), size: heldSize(copy, parts) })
+    const { time } = decodeHeldUpdate(value, headers)
+    if (entry === -1) entry = this.#insert(key)
+    this.#updates.setBytes(entry, value, time)
+    this.#count(entry)
+    this.#order.add(entry, time)
   }
 
   endRecord(): void {
-    this.#record.clear()
+    this.#undo.endRecord()
+    this.#unwritten.endRecord()
   }
 
   rollbackRecord(): void {
-    for (const [text, { slot, isFirst, wasDirty }] of this.#record) {
-      this.#set(text, slot)
-      if (isFirst) this.#transaction.delete(text)
-      if (!wasDirty) this.#dirty.delete(text)
-    }
-    this.#record.clear()
+    this.#unwritten.rollbackRecord()
+    this.#undo.rollbackRecord(this.#undone, this.#forget)
   }
 
   commit(): void {
-    this.#record.clear()
-    this.#transaction.clear()
-    this.#committedDirtySlots = this.#dirtySlots
+    this.#undo.commit(this.#forget)
+    this.#unwritten.commit()
   }
 
   abort(): void {
-    for (const [text, { slot }] of this.#transaction) this.#set(text, slot)
-    this.#record.clear()
-    this.#transaction.clear()
-    this.#dirty.clear()
-    this.#dirtySlots = this.#committedDirtySlots
+    this.#unwritten.abort()
+    this.#undo.abort(this.#undone, this.#forget)
   }
 
   clear(): void {
-    for (const text of this.#numbers.keys()) this.#set(text, undefined)
-    this.#record.clear()
-    this.#transaction.clear()
-    this.#dirty.clear()
+    this.#unwritten.abort()
+    this.#undo.clear()
+    this.#order.clear()
+    this.#keys.clear()
+    this.#updates.clear()
+    this.#arena.clear()
+    this.#sizes.fill(0)
+    this.#entries = 0
+    this.#heldBytes = 0
+    this.#bytes = 0
   }
 
   close(): void {
@@ -202,63 +201,51 @@ export class MemorySuppressStore implements SuppressState {
     this.#closed = true
   }
 
-  #change(text: string, key: Buffer, slot: Slot | undefined): void {
-    const number = this.#numbers.get(text)
-    const before = number === undefined ? undefined : this.#slotAt(number)
-    if (!this.#record.has(text)) {
-      const isFirst = !this.#transaction.has(text)
-      if (isFirst) this.#transaction.set(text, { key, slot: before })
-      this.#record.set(text, { key, slot: before, isFirst, wasDirty: this.#dirty.has(text) })
+  /** Puts order and counters right after an entry got its old update back. */
+  readonly #undone = (entry: number, sizeBefore: number, hadBefore: boolean): void => {
+    if (hadBefore) {
+      this.#order.remove(entry)
+      this.#uncount(entry, sizeBefore)
     }
-    if (!this.#dirty.has(text)) this.#dirty.set(text, key)
-    this.#dirtySlots = javaSlots(this.#dirty.size, this.#dirtySlots)
-    this.#set(text, slot)
+    if (!this.#updates.has(entry)) return
+    this.#count(entry)
+    this.#order.add(entry, this.#updates.timestampOf(entry))
   }
 
-  #set(text: string, slot: Slot | undefined): void {
-    let number = this.#numbers.get(text)
-    if (number !== undefined) {
-      const held = this.#slotAt(number)
-      this.#count(held, -1)
-      if (slot === undefined || !slot.place.equals(held.place)) {
-        this.#ordered.remove(number)
-        this.#slots[number] = undefined
-        this.#free.push(number)
-        this.#numbers.delete(text)
-        number = undefined
-      }
+  /** Removes the key of an entry without an update, unless the changelog is still to hear of it. */
+  readonly #forget = (entry: number): void => {
+    if (!this.#unwritten.has(entry)) this.#keys.remove(entry)
+  }
+
+  #insert(key: Uint8Array): number {
+    const entry = this.#keys.insert(key)
+    this.#updates.reserve(this.#keys.capacity)
+    if (entry >= this.#sizes.length) {
+      const sizes = new Float64Array(Math.max(entry + 1, this.#sizes.length * 2))
+      sizes.set(this.#sizes)
+      this.#sizes = sizes
     }
-    if (slot === undefined) return
-    this.#count(slot, 1)
-    if (number !== undefined) {
-      this.#slots[number] = slot
-      return
-    }
-    const added = this.#free.pop() ?? this.#slots.length
-    this.#slots[added] = slot
-    this.#numbers.set(text, added)
-    this.#ordered.add(added)
+    return entry
   }
 
-  #count(slot: Slot, sign: 1 | -1): void {
-    this.#heldBytes += sign * slot.size
-    this.#bytes +=
-      sign * (slot.key.length + (slot.prior?.length ?? 0) + (slot.old?.length ?? 0) + (slot.value?.length ?? 0))
+  #count(entry: number): void {
+    const keyBytes = this.#keys.keyLength(entry)
+    const size = heldSize(keyBytes, storedBytes(this.#updates.get(entry)))
+    this.#sizes[entry] = size
+    this.#entries += 1
+    this.#heldBytes += size
+    this.#bytes += keyBytes + this.#updates.sizeOf(entry)
   }
 
-  #first(): Slot | undefined {
-    const { first } = this.#ordered
-    return first === -1 ? undefined : this.#slotAt(first)
+  /** @param updateBytes - length of the update that goes */
+  #uncount(entry: number, updateBytes: number): void {
+    this.#entries -= 1
+    this.#heldBytes -= this.#sizes[entry] ?? 0
+    this.#bytes -= this.#keys.keyLength(entry) + updateBytes
   }
 
-  #slotAt(number: number): Slot {
-    const slot = this.#slots[number]
-    assert(slot !== undefined, 'a numbered key has an update')
-    return slot
-  }
-
-  #bytesOf(value: unknown): Buffer | null {
-    return value === null || value === undefined ? null : Buffer.from(this.#serde.serialize(value, this.#context))
+  #bytesOf(value: unknown): Uint8Array | null {
+    return value === null || value === undefined ? null : this.#serializer.serialize(value, this.#context)
   }
 
   #valueOf(bytes: Buffer | null): unknown {
@@ -268,16 +255,4 @@ export class MemorySuppressStore implements SuppressState {
   #assertOpen(): void {
     if (this.#closed) throw new MillraceError('STORE_CLOSED', { node: this.name })
   }
-}
-
-function placeOf(time: number, key: Buffer): Buffer {
-  const place = Buffer.allocUnsafe(INT64_BYTES + key.length)
-  writeSafeInt64(place, time, 0)
-  place.set(key, INT64_BYTES)
-  return place
-}
-
-/** One character per byte. */
-function textOf(key: Uint8Array): string {
-  return Buffer.from(key.buffer, key.byteOffset, key.byteLength).toString('latin1')
 }

@@ -1,48 +1,54 @@
 import { assert } from '../model/assert.ts'
+import type { KeyTable } from './key-table.ts'
 
 const CHUNK_MAX = 512
 
+/** Whose keys are ordered. */
+export type OrderedKeys = Pick<KeyTable, 'keyAt' | 'compareKey' | 'compareKeys'>
+
 /**
  * Entry numbers in the order of their keys' bytes: sorted chunks, so that an insertion moves at most one chunk. Built when a
- * store is scanned for the first time; stores that never scan pay nothing.
+ * store is scanned for the first time; stores that never scan pay nothing. Keys that begin with a time come and go at the
+ * two ends, where they are found without a search.
  */
 export class OrderedEntries {
-  readonly #keyAt: (entry: number) => Buffer
+  readonly #keys: OrderedKeys
   readonly #chunks: number[][] = []
   /** Changes with every insertion and removal, so that a running scan finds its place again. */
   #version = 0
 
-  /** @param keyAt - gives the key of an entry */
-  constructor(keyAt: (entry: number) => Buffer, entries: Iterable<number>) {
-    this.#keyAt = keyAt
-    const sorted = [...entries].toSorted((a, b) => Buffer.compare(keyAt(a), keyAt(b)))
+  constructor(keys: OrderedKeys, entries: Iterable<number>) {
+    this.#keys = keys
+    const sorted = [...entries].toSorted((a, b) => keys.compareKeys(a, b))
     for (let at = 0; at < sorted.length; at += CHUNK_MAX / 2) this.#chunks.push(sorted.slice(at, at + CHUNK_MAX / 2))
   }
 
-  /** The entry with the lowest key, or −1. */
-  get first(): number {
-    return this.#chunks[0]?.[0] ?? -1
-  }
-
+  /** Takes in an entry whose key is not there. */
   add(entry: number): void {
     this.#version += 1
-    const key = this.#keyAt(entry)
-    const chunkAt = Math.min(this.#chunkAtOrAfter(key), Math.max(0, this.#chunks.length - 1))
-    const chunk = this.#chunks[chunkAt]
-    if (chunk === undefined) {
-      this.#chunks.push([entry])
+    const last = this.#chunks.at(-1)
+    if (last === undefined || this.#keys.compareKeys(last.at(-1) ?? 0, entry) < 0) {
+      if (last !== undefined && last.length < CHUNK_MAX) last.push(entry)
+      else this.#chunks.push([entry])
       return
     }
-    chunk.splice(this.#indexIn(chunk, key), 0, entry)
+    const chunkAt = this.#chunkOf(entry)
+    const chunk = this.#chunks[chunkAt]
+    assert(chunk !== undefined, 'a key before the last has a chunk', { entry })
+    chunk.splice(this.#placeIn(chunk, entry), 0, entry)
     if (chunk.length > CHUNK_MAX) this.#chunks.splice(chunkAt + 1, 0, chunk.splice(CHUNK_MAX / 2))
   }
 
   remove(entry: number): void {
     this.#version += 1
-    const key = this.#keyAt(entry)
-    const chunkAt = this.#chunkAtOrAfter(key)
+    if (this.#chunks[0]?.[0] === entry) {
+      this.#chunks[0].shift()
+      if (this.#chunks[0].length === 0) this.#chunks.shift()
+      return
+    }
+    const chunkAt = this.#chunkOf(entry)
     const chunk = this.#chunks[chunkAt]
-    const index = chunk === undefined ? -1 : this.#indexIn(chunk, key)
+    const index = chunk === undefined ? -1 : this.#placeIn(chunk, entry)
     assert(chunk?.[index] === entry, 'an ordered entry is found by its key', { entry })
     chunk.splice(index, 1)
     if (chunk.length === 0) this.#chunks.splice(chunkAt, 1)
@@ -59,8 +65,8 @@ export class OrderedEntries {
         index = 0
         continue
       }
-      const key = this.#keyAt(entry)
-      if (to !== undefined && Buffer.compare(key, to) > 0) return
+      if (to !== undefined && this.#keys.compareKey(entry, to) > 0) return
+      const key = this.#keys.keyAt(entry)
       const version = this.#version
       yield entry
       index += 1
@@ -84,12 +90,37 @@ export class OrderedEntries {
       }
       const entry = this.#chunks[chunkAt]?.[index]
       if (entry === undefined) return
-      const key = this.#keyAt(entry)
-      if (from !== undefined && Buffer.compare(key, from) < 0) return
+      if (from !== undefined && this.#keys.compareKey(entry, from) < 0) return
+      const key = this.#keys.keyAt(entry)
       const version = this.#version
       yield entry
       if (version !== this.#version) [chunkAt, index] = this.#firstAtOrAfter(key)
     }
+  }
+
+  /** Index of the chunk in which the key of an entry has its place; that key is not after all others. */
+  #chunkOf(entry: number): number {
+    let low = 0
+    let high = this.#chunks.length - 1
+    const last = this.#chunks[high]
+    if (last !== undefined && this.#keys.compareKeys(last[0] ?? 0, entry) <= 0) return high
+    while (low < high) {
+      const middle = (low + high) >>> 1
+      if (this.#keys.compareKeys(this.#chunks[middle]?.at(-1) ?? 0, entry) < 0) low = middle + 1
+      else high = middle
+    }
+    return low
+  }
+
+  #placeIn(chunk: readonly number[], entry: number): number {
+    let low = 0
+    let high = chunk.length
+    while (low < high) {
+      const middle = (low + high) >>> 1
+      if (this.#keys.compareKeys(chunk[middle] ?? 0, entry) < 0) low = middle + 1
+      else high = middle
+    }
+    return low
   }
 
   /** Index of the first chunk whose last key is not before `key`. */
@@ -98,8 +129,7 @@ export class OrderedEntries {
     let high = this.#chunks.length
     while (low < high) {
       const middle = (low + high) >>> 1
-      const last = this.#chunks[middle]?.at(-1)
-      if (last !== undefined && Buffer.compare(this.#keyAt(last), key) < 0) low = middle + 1
+      if (this.#keys.compareKey(this.#chunks[middle]?.at(-1) ?? 0, key) < 0) low = middle + 1
       else high = middle
     }
     return low
@@ -110,8 +140,7 @@ export class OrderedEntries {
     let high = chunk.length
     while (low < high) {
       const middle = (low + high) >>> 1
-      const entry = chunk[middle]
-      if (entry !== undefined && Buffer.compare(this.#keyAt(entry), key) < 0) low = middle + 1
+      if (this.#keys.compareKey(chunk[middle] ?? 0, key) < 0) low = middle + 1
       else high = middle
     }
     return low
@@ -126,8 +155,6 @@ export class OrderedEntries {
   #firstAfter(key: Uint8Array): [chunk: number, index: number] {
     const [chunkAt, index] = this.#firstAtOrAfter(key)
     const entry = this.#chunks[chunkAt]?.[index]
-    return entry !== undefined && Buffer.compare(this.#keyAt(entry), key) === 0
-      ? [chunkAt, index + 1]
-      : [chunkAt, index]
+    return entry !== undefined && this.#keys.compareKey(entry, key) === 0 ? [chunkAt, index + 1] : [chunkAt, index]
   }
 }

@@ -1,14 +1,18 @@
 import { assert } from '../model/assert.ts'
 
 const CHUNK_MAX = 512
+const ROWS_MIN = 32
 
 /**
- * Row numbers in the order of a time each row has: sorted chunks, so that an insertion moves at most one chunk. Rows that
- * come in order are only appended.
+ * Row numbers in the order of a time each row has, those of one time in the order of their arrival: sorted chunks, so that
+ * an insertion moves at most one chunk. Rows come at the end and go at the beginning, as a rule; neither takes a search.
  */
 export class OrderedRows {
   readonly #timeOf: (row: number) => number
   readonly #chunks: number[][] = []
+  /** Number of its arrival, by row. */
+  #arrivals = new Float64Array(ROWS_MIN)
+  #arrived = 0
 
   /** @param timeOf - gives the time of a row; it must not change while the row is held */
   constructor(timeOf: (row: number) => number) {
@@ -21,27 +25,52 @@ export class OrderedRows {
   }
 
   add(row: number): void {
+    this.#arrive(row)
     const time = this.#timeOf(row)
-    const chunkAt = Math.min(this.#chunkAtOrAfter(time, row), Math.max(0, this.#chunks.length - 1))
-    const chunk = this.#chunks[chunkAt]
-    if (chunk === undefined) {
-      this.#chunks.push([row])
+    const last = this.#chunks.at(-1)
+    if (last === undefined || this.#timeOf(last.at(-1) ?? -1) <= time) {
+      if (last !== undefined && last.length < CHUNK_MAX) last.push(row)
+      else this.#chunks.push([row])
       return
     }
-    const index = this.#indexIn(chunk, time, row)
-    if (index === chunk.length) chunk.push(row)
-    else chunk.splice(index, 0, row)
+    const chunkAt = this.#chunkAtOrAfter(time, this.#arrived)
+    const chunk = this.#chunks[chunkAt]
+    assert(chunk !== undefined, 'a row before the last has a chunk', { row })
+    chunk.splice(this.#indexIn(chunk, time, this.#arrived), 0, row)
     if (chunk.length > CHUNK_MAX) this.#chunks.splice(chunkAt + 1, 0, chunk.splice(CHUNK_MAX / 2))
   }
 
   remove(row: number): void {
+    const [first] = this.#chunks
+    if (first?.[0] === row) {
+      first.shift()
+      if (first.length === 0) this.#chunks.shift()
+      return
+    }
     const time = this.#timeOf(row)
-    const chunkAt = this.#chunkAtOrAfter(time, row)
+    const arrival = this.#arrivals[row] ?? 0
+    const chunkAt = this.#chunkAtOrAfter(time, arrival)
     const chunk = this.#chunks[chunkAt]
-    const index = chunk === undefined ? -1 : this.#indexIn(chunk, time, row)
+    const index = chunk === undefined ? -1 : this.#indexIn(chunk, time, arrival)
     assert(chunk?.[index] === row, 'an ordered row is found by its time', { row })
     chunk.splice(index, 1)
     if (chunk.length === 0) this.#chunks.splice(chunkAt, 1)
+  }
+
+  /** Takes out all rows of the lowest time, in the order of their arrival. */
+  takeFirst(): number[] {
+    const taken: number[] = []
+    const time = this.#timeOf(this.first)
+    let [chunk] = this.#chunks
+    while (chunk !== undefined && this.#timeOf(chunk.at(-1) ?? -1) === time) {
+      for (const row of chunk) taken.push(row)
+      this.#chunks.shift()
+      ;[chunk] = this.#chunks
+    }
+    if (chunk !== undefined) {
+      for (const row of chunk.splice(0, this.#indexIn(chunk, time, Number.POSITIVE_INFINITY))) taken.push(row)
+    }
+    return taken
   }
 
   /** Rows whose time is in `[from, to]`, by time; rows are not to come or go meanwhile. */
@@ -63,36 +92,45 @@ export class OrderedRows {
 
   clear(): void {
     this.#chunks.length = 0
+    this.#arrived = 0
   }
 
-  /** Index of the first chunk whose last row is not before the place of a time and row. */
-  #chunkAtOrAfter(time: number, row: number): number {
+  #arrive(row: number): void {
+    if (row >= this.#arrivals.length) {
+      const arrivals = new Float64Array(Math.max(row + 1, this.#arrivals.length * 2))
+      arrivals.set(this.#arrivals)
+      this.#arrivals = arrivals
+    }
+    this.#arrived += 1
+    this.#arrivals[row] = this.#arrived
+  }
+
+  /** Index of the first chunk whose last row is not before the place of a time and arrival. */
+  #chunkAtOrAfter(time: number, arrival: number): number {
     let low = 0
     let high = this.#chunks.length
     while (low < high) {
       const middle = (low + high) >>> 1
       const last = this.#chunks[middle]?.at(-1) ?? -1
-      if (this.#isBefore(last, time, row)) low = middle + 1
+      if (this.#isBefore(last, time, arrival)) low = middle + 1
       else high = middle
     }
     return low
   }
 
-  #indexIn(chunk: readonly number[], time: number, row: number): number {
-    const { length } = chunk
-    if (length > 0 && this.#isBefore(chunk[length - 1] ?? -1, time, row)) return length
+  #indexIn(chunk: readonly number[], time: number, arrival: number): number {
     let low = 0
-    let high = length
+    let high = chunk.length
     while (low < high) {
       const middle = (low + high) >>> 1
-      if (this.#isBefore(chunk[middle] ?? -1, time, row)) low = middle + 1
+      if (this.#isBefore(chunk[middle] ?? -1, time, arrival)) low = middle + 1
       else high = middle
     }
     return low
   }
 
-  #isBefore(held: number, time: number, row: number): boolean {
+  #isBefore(held: number, time: number, arrival: number): boolean {
     const heldTime = this.#timeOf(held)
-    return heldTime < time || (heldTime === time && held < row)
+    return heldTime < time || (heldTime === time && (this.#arrivals[held] ?? 0) < arrival)
   }
 }
