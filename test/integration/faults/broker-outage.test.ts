@@ -2,6 +2,7 @@ import { expect } from 'chai'
 import { ApplicationUnderTest } from '../../support/application.ts'
 import { useBroker } from '../../support/broker.ts'
 import { eventually } from '../../support/condition.ts'
+import { faultFired } from '../../support/fault-count.ts'
 import { adminOf } from '../../support/kafka-client.ts'
 import type { MillraceProcess } from '../../support/millrace-process.ts'
 import { Traffic } from './traffic.ts'
@@ -46,11 +47,13 @@ describe('brokers that end under a running application', function () {
       const { app, process } = await anApplication()
       const traffic = Traffic.flow(app)
       await traffic.more(50)
+      let ended = 0
       for (const role of ROLES) {
         const nodeId = await nodeOf(role, app)
         await openTransaction(app)
         kafka().kill(nodeId, signal)
         await kafka().ended(nodeId)
+        ended += 1
         await progress(app, process, `commits go on without the ${role}`)
         await kafka().startNode(nodeId)
         await inSync(app)
@@ -58,10 +61,12 @@ describe('brokers that end under a running application', function () {
       await traffic.stop()
       await app.expectExact(WAIT_MS)
       expect(process.hasExited).to.equal(false)
+      faultFired('F16', ended, `brokers that ended by ${signal}`)
+      faultFired('F17', ended - 1, 'coordinators that moved')
     })
   }
 
-  it('give exact totals when the whole cluster is killed and comes back (case 76)', async () => {
+  it('give exact totals when the whole cluster is killed and comes back (F16, case 76)', async () => {
     const { app, process } = await anApplication()
     await app.write(100)
     const traffic = Traffic.flow(app)
@@ -75,6 +80,7 @@ describe('brokers that end under a running application', function () {
     await traffic.stop()
     await app.expectExact(WAIT_MS)
     expect(process.hasExited).to.equal(false)
+    faultFired('F16', ids.length, 'brokers killed at once')
   })
 
   /** Asked anew each time, of whoever is there. */

@@ -1,6 +1,7 @@
 import { expect } from 'chai'
 import { ApplicationUnderTest, type ShapeName } from '../../support/application.ts'
 import { useBroker } from '../../support/broker.ts'
+import { faultFired } from '../../support/fault-count.ts'
 import { KafkaProxy } from '../../support/kafka-proxy.ts'
 import type { MillraceProcess } from '../../support/millrace-process.ts'
 import { Traffic } from './traffic.ts'
@@ -63,6 +64,7 @@ describe('replicas that come and go', function () {
     for (const process of [thirdAgain, fourth]) {
       expect(process.hasExited, 'a replica that nobody stopped').to.equal(false)
     }
+    faultFired('F24', first.lines.filter(line => GIVEN.test(line)).length, 'rebalances under load')
   })
 
   it('take over nothing before a delayed commit has ended (F24, case 7)', async () => {
@@ -92,6 +94,7 @@ describe('replicas that come and go', function () {
     expect(requests.fired.length).to.be.greaterThan(3)
     expect(answers.fired.length).to.be.greaterThan(0)
     expect(first.log.filter(wentBack)).to.deep.equal([])
+    faultFired('F24', answers.fired.length, 'commits that were slow in a rebalance')
   })
 
   it('commit a transaction with the new generation when theirs ended under it (F24, cases 5, 22)', async () => {
@@ -143,6 +146,7 @@ describe('replicas that come and go', function () {
     await app.expectExact()
     expect(codes[0]).to.equal(ILLEGAL_GENERATION)
     expect(codes.slice(1)).to.include(0)
+    faultFired('F24', codes.filter(code => code === ILLEGAL_GENERATION).length, 'generations that ended in a commit')
     expect(first.log.filter(wentBack)).to.deep.equal([])
   })
 })

@@ -4,6 +4,7 @@ import { TopicPartitionMap } from '../../../src/model/topic-partition.ts'
 import { ApplicationUnderTest } from '../../support/application.ts'
 import { useBroker } from '../../support/broker.ts'
 import { eventually } from '../../support/condition.ts'
+import { faultFired } from '../../support/fault-count.ts'
 import { KafkaProxy } from '../../support/kafka-proxy.ts'
 import { KafkaWriter } from '../../support/kafka-writer.ts'
 import type { MillraceProcess } from '../../support/millrace-process.ts'
@@ -62,6 +63,8 @@ describe('inputs and internal topics', function () {
     await writer.transaction(input, [{ key: 'k', value: 'last' }], 'abort')
     await stage.settled(application.id, [input])
     expect(await valuesOf(application.output)).to.deep.equal(committed)
+    const all = await stage.read(input, 'read_uncommitted')
+    faultFired('F40', all.length - committed.length, 'records of aborted transactions in the input')
     await writer.close()
   })
 
@@ -170,6 +173,7 @@ describe('inputs and internal topics', function () {
         .and.to.include(input)
         .and.to.match(/offset\D*5\b/)
       expect(await valuesOf(application.output)).to.deep.equal(before)
+      faultFired('F37', Number(process.hasExited), 'stops at an offset that is gone')
     })
 
     it('are read on from the earliest record, loudly, where that is the policy', async () => {
@@ -201,6 +205,7 @@ describe('inputs and internal topics', function () {
     expect((await process.untilExit(WAIT_MS)).code).to.equal(78)
     expect(process.lines.join('\n')).to.include('TOPIC_RECREATED').and.to.include(input)
     expect(await valuesOf(application.output)).to.deep.equal(['0'])
+    faultFired('F36', Number(process.hasExited), 'stops at a topic that was made anew')
   })
 })
 

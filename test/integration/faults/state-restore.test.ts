@@ -2,6 +2,7 @@ import { expect } from 'chai'
 import { ApplicationUnderTest } from '../../support/application.ts'
 import { useBroker } from '../../support/broker.ts'
 import { eventually } from '../../support/condition.ts'
+import { faultFired } from '../../support/fault-count.ts'
 import { KafkaWriter } from '../../support/kafka-writer.ts'
 import type { MillraceProcess } from '../../support/millrace-process.ts'
 import { type ApplicationText, Stage, yamlOf } from './stage.ts'
@@ -89,7 +90,7 @@ describe('stores after a crash', function () {
     return process
   }
 
-  it('forget what was deleted, and know it when it comes again (case 52)', async () => {
+  it('forget what was deleted, and know it when it comes again (F35, case 52)', async () => {
     const application = { ...stage.names(), inputs: [await stage.topic()] }
     const [input = ''] = application.inputs
     const first = await started(tableYaml(application))
@@ -111,6 +112,8 @@ describe('stores after a crash', function () {
       ['a', null],
       ['b', null],
     ])
+    const changelog = await stage.read(`${application.id}-in0-changelog`)
+    faultFired('F35', changelog.filter(({ value }) => value === null).length, 'tombstones')
   })
 
   it('are restored past markers of aborted transactions at the end of the changelog (case 45)', async () => {
@@ -145,7 +148,7 @@ describe('stores after a crash', function () {
     expect(second.log.filter(({ msg }) => msg === 'store restored')).to.deep.equal([])
   })
 
-  it('are restored from a compacted changelog', async () => {
+  it('are restored from a compacted changelog (F35)', async () => {
     const application = { ...stage.names(), inputs: [await stage.topic()] }
     const [input = ''] = application.inputs
     const changelog = await stage.topic(1, SMALL_SEGMENTS, `${application.id}-counts-changelog`)
@@ -166,6 +169,7 @@ describe('stores after a crash', function () {
       return records.filter(({ key }) => String(key) !== 'other').length
     }
     await eventually('the changelog is compacted', async () => (await left()) < keys.length * 2, WAIT_MS)
+    faultFired('F35', keys.length * rounds - (await left()), 'records that compaction removed')
     const second = await started(countYaml(application), first.stateDir)
     expect(restored(second).entries).to.equal(keys.length + 1)
     await stage.write(
@@ -182,7 +186,7 @@ describe('stores after a crash', function () {
     }
   })
 
-  it('are not taken for empty when the group was deleted: 78, and reset is named', async () => {
+  it('are not taken for empty when the group was deleted: 78, and reset is named (F39)', async () => {
     const application = { ...stage.names(), inputs: [await stage.topic()] }
     const [input = ''] = application.inputs
     const first = await started(countYaml(application))
@@ -197,6 +201,7 @@ describe('stores after a crash', function () {
     expect((await second.untilExit(WAIT_MS)).code).to.equal(78)
     const text = second.lines.join('\n')
     expect(text).to.include('COMMITTED_OFFSET_MISSING').and.to.include('millrace reset')
+    faultFired('F39', Number(second.hasExited), 'starts without the offsets of the group')
     expect(await stage.read(application.output)).to.have.length(1)
   })
 

@@ -2,6 +2,7 @@ import { expect } from 'chai'
 import { ApplicationUnderTest } from '../../support/application.ts'
 import { type BrokerKind, TRANSACTION_BROKERS, useBroker } from '../../support/broker.ts'
 import { eventually } from '../../support/condition.ts'
+import { faultFired } from '../../support/fault-count.ts'
 import { KafkaProxy, type ProxyAction, type RuleHandle } from '../../support/kafka-proxy.ts'
 import type { MillraceProcess } from '../../support/millrace-process.ts'
 
@@ -141,6 +142,7 @@ describe('answers of a transaction', function () {
         offsets.release()
         await application.expectExactSoFar()
         expectNothingDropped()
+        faultFired('F18', late.fired.length, 'late EndTxn delivered into the next transaction')
       })
 
       it('leave the whole account exact, with nothing open (I1–I4)', async () => {

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { CRASH_POINTS, type CrashPointName } from '../../../src/model/crash-point.ts'
 import { ApplicationUnderTest } from '../../support/application.ts'
 import { type BrokerKind, useBroker } from '../../support/broker.ts'
+import { type FaultId, faultFired } from '../../support/fault-count.ts'
 import type { LogLine, MillraceProcess } from '../../support/millrace-process.ts'
 
 const RECORDS_PER_LIFE = 60
@@ -16,6 +17,22 @@ const POINTS: readonly (readonly [BrokerKind, readonly CrashPointName[]])[] = [
   ['tv0', CRASH_POINTS],
   ['3.9.1', ['produce:allAnswered', 'addOffsets:answered', 'txnOffsetCommit:answered', 'endTxn:sent']],
 ]
+
+/** The fault that a kill at a point is, as docs/reliability.md numbers them. */
+const FAULTS: Readonly<Record<CrashPointName, FaultId>> = {
+  'initProducerId:sent': 'F8',
+  'initProducerId:answered': 'F8',
+  'addPartitions:answered': 'F2',
+  'produce:firstAnswered': 'F2',
+  'produce:allAnswered': 'F3',
+  'flush:done': 'F3',
+  'addOffsets:answered': 'F3',
+  'txnOffsetCommit:answered': 'F4',
+  'endTxn:sent': 'F5',
+  'endTxn:answered': 'F6',
+  'commit:beforeApply': 'F6',
+  'commit:applied': 'F6',
+}
 
 function passedAtStart(point: CrashPointName): boolean {
   return point.startsWith('initProducerId')
@@ -68,7 +85,7 @@ describe('kill −9 in a commit', function () {
       })
 
       for (const [index, point] of points.entries()) {
-        it(`at ${point} loses nothing and repeats nothing, and the next life commits within seconds (F1–F8)`, async () => {
+        it(`at ${point} loses nothing and repeats nothing, and the next life commits within seconds (${FAULTS[point]})`, async () => {
           const next = points[index + 1]
           if (passedAtStart(point)) {
             await running?.kill()
@@ -85,6 +102,7 @@ describe('kill −9 in a commit', function () {
             code: null,
             signal: 'SIGKILL',
           })
+          faultFired(FAULTS[point], Number(killed.hasExited), `kills at ${point}`)
           await rm(gate, { force: true })
 
           running = await application.start(next === undefined ? {} : { env: armed(next) })

@@ -4,6 +4,7 @@ import { Connection } from '../../../src/kafka/connection/connection.ts'
 import { ApplicationUnderTest } from '../../support/application.ts'
 import { useBroker } from '../../support/broker.ts'
 import { eventually } from '../../support/condition.ts'
+import { faultFired } from '../../support/fault-count.ts'
 import { addressOf } from '../../support/test-cluster.ts'
 
 /** The broker gives a new producer id after this epoch. */
@@ -90,6 +91,7 @@ describe('the last epoch of a producer id', function () {
     await application.write(RECORDS)
     await application.expectExact()
     expect((await current())?.epoch, 'epochs count from 0 again').to.be.below(EPOCH_NEAR)
+    faultFired('F27', Number((await current())?.producerId !== producerId), 'producer ids after the last epoch')
     const warnings = process.log.filter(({ level }) => level === 'warn' || level === 'error')
     expect(warnings.map(({ msg }) => msg)).to.deep.equal([])
 

@@ -2,6 +2,7 @@ import { expect } from 'chai'
 import { ApplicationUnderTest } from '../../support/application.ts'
 import { type BrokerKind, useBroker } from '../../support/broker.ts'
 import { eventually } from '../../support/condition.ts'
+import { faultFired } from '../../support/fault-count.ts'
 import { KafkaProxy, type ProxyRule } from '../../support/kafka-proxy.ts'
 import type { MillraceProcess } from '../../support/millrace-process.ts'
 
@@ -83,6 +84,7 @@ for (const [kind, moments] of MOMENTS) {
         await application.write(RECORDS)
         await application.expectExact(LONG_MS)
         expect(zombie.hasExited).to.equal(false)
+        faultFired('F10', held.fired.length, `zombies at ${moment}`)
       })
     }
 
@@ -111,6 +113,8 @@ for (const [kind, moments] of MOMENTS) {
       expect(await memberOf(application), 'member and generation').to.deep.equal(memberBefore)
       expect(assignments(process)).to.equal(1)
       expect(await process.terminate(LONG_MS)).to.deep.equal({ code: 0, signal: null })
+      faultFired('F11', held.fired.length, 'pauses past the transaction timeout')
+      faultFired('F23', held.fired.length, 'transactions that the broker aborted')
     })
   })
 }
@@ -148,6 +152,7 @@ describe('two processes with one name', function () {
     await application.write(RECORDS)
     await application.expectExact(LONG_MS)
     expect(newer.hasExited).to.equal(false)
+    faultFired('F13', Number(older.hasExited), 'older processes that a newer one replaced')
   })
 
   it('the newer is refused the state directory of the older, with 78, before it touches anything (F13)', async () => {
@@ -163,5 +168,6 @@ describe('two processes with one name', function () {
     await application.expectExact(LONG_MS)
     expect(older.hasExited).to.equal(false)
     expect(assignments(older), 'the group noticed nothing').to.equal(1)
+    faultFired('F13', Number(newer.hasExited), 'processes refused by the lock of a directory')
   })
 })
