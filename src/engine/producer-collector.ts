@@ -16,13 +16,16 @@ interface WrittenTopic {
   stickyBytes: number
 }
 
+/** The part of a producer that records are written with. */
+type AppendingProducer = Pick<Producer, 'append' | 'register' | 'beginRecord' | 'endRecord' | 'rollbackRecord'>
+
 /** Sends what tasks write to the producer: chooses the partition as Java's default does. Kafka Streams: `RecordCollectorImpl`. */
 export class ProducerCollector implements RecordCollector {
-  readonly #producer: Producer
-  readonly #clock: Clock
+  readonly #producer: AppendingProducer
+  readonly #clock: Pick<Clock, 'wallClockMs'>
   readonly #topics = new Map<string, WrittenTopic>()
 
-  constructor(producer: Producer, topics: PreparedTopics, clock: Clock) {
+  constructor(producer: AppendingProducer, topics: PreparedTopics, clock: Pick<Clock, 'wallClockMs'>) {
     this.#producer = producer
     this.#clock = clock
     for (const [topic, maxMessageBytes] of topics.maxMessageBytes) {
@@ -63,7 +66,7 @@ export class ProducerCollector implements RecordCollector {
         what: `Partition ${String(target)} was chosen for a topic with ${String(written.partitions)} partitions.`,
       })
     }
-    const stamp = timestamp === STAMPED_WHEN_SENT ? this.#clock.nowMs() : timestamp
+    const stamp = timestamp === STAMPED_WHEN_SENT ? this.#clock.wallClockMs() : timestamp
     this.#producer.append(topic, target, key, value, stamp, headers)
   }
 

@@ -15,7 +15,7 @@ export class ManualClock implements Clock {
   }
 
   wallClockMs(): number {
-    return 1_700_000_000_000 + this.#nowMs
+    return 1_700_000_000_000 + Math.floor(this.#nowMs)
   }
 
   after(delayMs: number, callback: () => void): Timer {
