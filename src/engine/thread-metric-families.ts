@@ -196,6 +196,12 @@ export const THREAD_METRICS: Readonly<Record<string, MetricDefinition>> = {
     labels: ['thread', 'task', 'store'],
     samplesOf: ({ thread, stores }) => stores.map(({ task, store, bytes }) => one({ thread, task, store }, bytes)),
   },
+  millrace_throttle_seconds_total: {
+    type: 'counter',
+    help: 'Pauses that brokers asked for because a quota was used up.',
+    labels: ['thread'],
+    samplesOf: ({ thread, throttledMs }) => [one({ thread }, throttledMs / 1_000)],
+  },
   millrace_event_loop_delay_seconds: {
     type: 'gauge',
     help: "How late timers of the thread's own event loop fired over the last minute: median, 99th percentile, maximum. That of the main thread is `nodejs_eventloop_lag_…`.",

@@ -80,6 +80,8 @@ export interface ThreadSnapshot {
   readonly rebalances: number
   /** Age of the open transaction; `undefined` while none is open. */
   readonly transactionAgeMs: number | undefined
+  /** How long brokers have asked the thread to pause, because a quota was used up. */
+  readonly throttledMs: number
   /** How late timers of the thread fired over the last minute. */
   readonly eventLoopDelay: EventLoopDelaySnapshot
 }

@@ -21,6 +21,7 @@ export function snapshotOf(
     stores: tasks.flatMap(storesOf),
     transactionAgeMs: openedAtMs === undefined ? undefined : nowMs - openedAtMs,
     topics: topicsOf(thread),
+    throttledMs: thread.clients.cluster.throttledTotalMs,
     recordsRestored: thread.restorer.recordsRestored,
     latenessSeconds: thread.metrics.lateness(counting),
     eventLoopDelay: eventLoopDelay.snapshot(nowMs),

@@ -26,6 +26,7 @@ export function aThreadSnapshot(differences: Partial<ThreadSnapshot> = {}): Thre
     dropped: new Map(),
     rebalances: 0,
     transactionAgeMs: undefined,
+    throttledMs: 0,
     eventLoopDelay: { p50Ms: 0, p99Ms: 0, maxMs: 0 },
     ...differences,
   }

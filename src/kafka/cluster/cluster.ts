@@ -39,6 +39,8 @@ export interface ClusterOptions {
 }
 
 const CONNECT_TIMEOUT_MS = 10_000
+/** A client over its quota is throttled with almost every answer. */
+const THROTTLE_LOG_INTERVAL_MS = 60_000
 const RETRY_BACKOFF_MS = 100
 const RETRY_BACKOFF_MAX_MS = 1_000
 const METADATA_MAX_AGE_MS = 300_000
@@ -58,6 +60,8 @@ export class Cluster {
   readonly #coordinators: CoordinatorDirectory
   readonly #coordinatorCalls: CoordinatorCalls
   #transactionVersion = 0
+  #throttledTotalMs = 0
+  #throttleToldAtMs = Number.NEGATIVE_INFINITY
   #featuresEpoch = Number.NEGATIVE_INFINITY
   #closed = false
 
@@ -70,7 +74,14 @@ export class Cluster {
     this.#cache = new MetadataCache(clock, options.metadataMaxAgeMs ?? METADATA_MAX_AGE_MS)
     this.#refresher = new MetadataRefresher(names => this.#askMetadata(names), clock, backoffMs)
     this.#pool = new BrokerPool({
-      connection: { clientId, security, requestTimeoutMs, connectTimeoutMs, clock },
+      connection: {
+        clientId,
+        security,
+        requestTimeoutMs,
+        connectTimeoutMs,
+        clock,
+        onThrottled: delayMs => this.#throttled(delayMs),
+      },
       clock,
       random: this.#random,
       backoffMs,
@@ -120,6 +131,11 @@ export class Cluster {
   /** The cluster's finalized `transaction.version`, 0 when absent; read again with every new connection. */
   get transactionVersion(): number {
     return this.#transactionVersion
+  }
+
+  /** How long brokers have asked the connections to pause in all, because a quota was used up. */
+  get throttledTotalMs(): number {
+    return this.#throttledTotalMs
   }
 
   /** The brokers that are alive, by node id. */
@@ -300,6 +316,14 @@ export class Cluster {
     // Open ones first, then whatever failed the longest ago: a broker that hangs costs a whole timeout to find out.
     const all = [...rotated(nodes, this.#random), ...servers]
     return all.toSorted((a, b) => this.#pool.failedAtMs(a.id) - this.#pool.failedAtMs(b.id))
+  }
+
+  #throttled(delayMs: number): void {
+    const { clock, logger, clientId } = this.#options
+    this.#throttledTotalMs += delayMs
+    if (clock.nowMs() - this.#throttleToldAtMs < THROTTLE_LOG_INTERVAL_MS) return
+    this.#throttleToldAtMs = clock.nowMs()
+    logger.warn({ clientId, delayMs }, 'a quota is used up: the broker asks for pauses, and processing goes on slower')
   }
 
   #learnFeatures({ apiVersions }: Connection): void {

@@ -20,6 +20,8 @@ export interface ConnectionOptions extends Address {
   /** Deadline of a request that names none. Kafka: `request.timeout.ms`. */
   readonly requestTimeoutMs: number
   readonly clock: Clock
+  /** Told when the broker asks for a pause because a quota is used up, with its length. */
+  readonly onThrottled?: (delayMs: number) => void
 }
 
 /**
@@ -118,7 +120,21 @@ export class Connection {
   ): Promise<ResponseBodies[A]> {
     const version = options.version ?? this.#bestVersion(api)
     const encoded = encodeRequestBody(api, version, body)
-    return this.#decode(api, version, await this.sendRaw(api, version, [encoded], options.timeoutMs))
+    const answer = this.#decode(api, version, await this.sendRaw(api, version, [encoded], options.timeoutMs))
+    this.throttle(throttleMsOf(answer))
+    return answer
+  }
+
+  /** Keeps requests back for so long: an answer said that a quota is used up. `send` does so by itself. */
+  throttle(delayMs: number): void {
+    if (delayMs <= 0) return
+    this.#pipeline.throttle(delayMs)
+    this.#options.onThrottled?.(delayMs)
+  }
+
+  /** For how long the broker wants to be left alone, in ms; 0 most of the time. */
+  get throttledMs(): number {
+    return this.#pipeline.throttledMs
   }
 
   /**
@@ -211,4 +227,9 @@ export class Connection {
       throw error
     }
   }
+}
+
+/** Which answers have the field depends on request and version. */
+function throttleMsOf(answer: object): number {
+  return 'throttleTimeMs' in answer && typeof answer.throttleTimeMs === 'number' ? answer.throttleTimeMs : 0
 }

@@ -40,6 +40,12 @@ interface PipelineListener {
   ended(): void
 }
 
+/**
+ * Brokers ask for at most the length of their quota windows together, 11 s by default. Without a bound one wrong number
+ * would silence the connection.
+ */
+const THROTTLE_MS_MAX = 30_000
+
 /** More than any response that our fetch sizes allow; a bound against a peer that is no broker. */
 const RESPONSE_BYTES_MAX = 256 * 1024 * 1024
 const FRAME_LENGTH_BYTES = 4
@@ -55,9 +61,11 @@ export class RequestPipeline {
   readonly #frames: FrameReader
   /** Written, in the order of the wire. */
   readonly #inFlight: PendingRequest[] = []
-  /** Submitted while the pipeline was on hold. */
+  /** Submitted while the pipeline was on hold or throttled. */
   readonly #held: PendingRequest[] = []
   #onHold = false
+  #throttle: Timer | undefined
+  #throttledUntilMs = Number.NEGATIVE_INFINITY
   #closeCause: MillraceError | undefined
   #lastCorrelationId = 0
   #lastUsedMs: number
@@ -107,7 +115,8 @@ export class RequestPipeline {
   }
 
   /**
-   * Sends a request, or keeps it back while the pipeline is on hold; its deadline runs from now on either way.
+   * Sends a request, or keeps it back while the pipeline is on hold; its deadline runs from now on either way, and from
+   * the end of a throttling.
    *
    * @param pastHold - sends it all the same
    * @returns the bytes of the answer's body
@@ -132,8 +141,9 @@ export class RequestPipeline {
         deadline: undefined,
         settled: false,
       }
-      this.#startDeadline(pending)
-      if (this.#onHold && !pastHold) this.#held.push(pending)
+      const isHeld = (this.#onHold || this.#throttle !== undefined) && !pastHold
+      this.#startDeadline(pending, isHeld ? this.throttledMs : 0)
+      if (isHeld) this.#held.push(pending)
       else this.#write(pending)
     })
   }
@@ -146,6 +156,29 @@ export class RequestPipeline {
   /** Sends what was kept back, in order. */
   release(): void {
     this.#onHold = false
+    this.#sendHeld()
+  }
+
+  /** Keeps requests back for so long: a quota is used up, and the broker would not read them any earlier (KIP-219). */
+  throttle(delayMs: number): void {
+    const { clock } = this.#options
+    const untilMs = clock.nowMs() + Math.min(delayMs, THROTTLE_MS_MAX)
+    if (this.#closeCause !== undefined || untilMs <= this.#throttledUntilMs) return
+    this.#throttledUntilMs = untilMs
+    this.#throttle?.cancel()
+    this.#throttle = clock.after(untilMs - clock.nowMs(), () => {
+      this.#throttle = undefined
+      this.#sendHeld()
+    })
+  }
+
+  /** For how long requests are kept back by a throttling; 0 without one. */
+  get throttledMs(): number {
+    return this.#throttle === undefined ? 0 : Math.max(0, this.#throttledUntilMs - this.#options.clock.nowMs())
+  }
+
+  #sendHeld(): void {
+    if (this.#onHold || this.#throttle !== undefined) return
     for (const request of this.#held.splice(0)) this.#write(request)
   }
 
@@ -154,6 +187,8 @@ export class RequestPipeline {
     if (this.#closeCause !== undefined) return
     this.#closeCause = cause instanceof MillraceError ? cause : this.#ended(cause)
     this.#socket.destroy()
+    this.#throttle?.cancel()
+    this.#throttle = undefined
     this.#listener?.ended()
     for (const request of [...this.#inFlight.splice(0), ...this.#held.splice(0)]) {
       if (settle(request)) request.reject(this.#lost(request.api, cause))
@@ -178,8 +213,8 @@ export class RequestPipeline {
     this.#inFlight.push(request)
   }
 
-  #startDeadline(request: PendingRequest): void {
-    request.deadline = this.#options.clock.after(request.timeoutMs, () => {
+  #startDeadline(request: PendingRequest, heldMs: number): void {
+    request.deadline = this.#options.clock.after(heldMs + request.timeoutMs, () => {
       void this.#expire(request)
     })
   }

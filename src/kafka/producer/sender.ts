@@ -194,6 +194,11 @@ export class Sender {
     const link = this.#links.linkOf(lane, nowMs)
     const connection = link?.usable
     if (link === undefined || connection === undefined) return false
+    if (connection.throttledMs > 0) {
+      // What is on its way cannot be taken back: an abort would have to wait for it.
+      this.#alarm.wakeAt(nowMs + connection.throttledMs)
+      return false
+    }
     if (lane.outstanding > 0 && lane.connection !== connection) return false
     if (link.building.bytes > 0 && link.building.bytes + batch.sealed.bytes.length > REQUEST_BYTES_MAX) {
       this.#dispatch(link)
@@ -264,7 +269,10 @@ export class Sender {
     link.outstanding -= 1
     this.#outstanding -= 1
     if (answer instanceof MillraceError) this.#lost(request, answer)
-    else this.#answered(request, answer)
+    else {
+      connection.throttle(answer.throttleTimeMs)
+      this.#answered(request, answer)
+    }
     signal.notify()
     listener.progressed()
   }

@@ -16,6 +16,9 @@ import java.util.Properties;
 import java.util.TreeMap;
 import java.util.concurrent.Future;
 import org.apache.kafka.clients.admin.Admin;
+import org.apache.kafka.clients.admin.FeatureUpdate;
+import org.apache.kafka.clients.admin.FinalizedVersionRange;
+import org.apache.kafka.clients.admin.UpdateFeaturesOptions;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.clients.consumer.KafkaConsumer;
 import org.apache.kafka.clients.consumer.OffsetAndMetadata;
@@ -25,13 +28,18 @@ import org.apache.kafka.clients.producer.RecordMetadata;
 import org.apache.kafka.common.PartitionInfo;
 import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.acl.AccessControlEntry;
+import org.apache.kafka.common.acl.AccessControlEntryFilter;
 import org.apache.kafka.common.acl.AclBinding;
+import org.apache.kafka.common.acl.AclBindingFilter;
 import org.apache.kafka.common.acl.AclOperation;
 import org.apache.kafka.common.acl.AclPermissionType;
 import org.apache.kafka.common.header.Header;
 import org.apache.kafka.common.header.internals.RecordHeader;
+import org.apache.kafka.common.quota.ClientQuotaAlteration;
+import org.apache.kafka.common.quota.ClientQuotaEntity;
 import org.apache.kafka.common.resource.PatternType;
 import org.apache.kafka.common.resource.ResourcePattern;
+import org.apache.kafka.common.resource.ResourcePatternFilter;
 import org.apache.kafka.common.resource.ResourceType;
 import org.apache.kafka.common.serialization.ByteArrayDeserializer;
 import org.apache.kafka.common.serialization.ByteArraySerializer;
@@ -82,6 +90,9 @@ public final class KafkaTool {
             case "read" -> read(words[1], words[2], Long.parseLong(words[3]));
             case "offsets" -> offsets(words[1]);
             case "allow" -> allow(words[1], words[2], words[3], words[4], Arrays.copyOfRange(words, 5, words.length));
+            case "disallow" -> disallow(words[1], words[2], words[3], words[4]);
+            case "quota" -> quota(words[1], words[2], words[3]);
+            case "feature" -> feature(words[1], Short.parseShort(words[2]));
             case "begin" -> producer(words[1]).beginTransaction();
             case "write" -> write(words[1], words[2], Integer.parseInt(words[3]));
             case "commit" -> producer(words[1]).commitTransaction();
@@ -163,6 +174,41 @@ public final class KafkaTool {
         }
         try (Admin admin = Admin.create(copy())) {
             admin.createAcls(bindings).all().get();
+        }
+    }
+
+    /** Sets a quota of a client id, or removes it where the value is "none". */
+    private void quota(String clientId, String key, String value) throws Exception {
+        ClientQuotaEntity entity = new ClientQuotaEntity(Map.of(ClientQuotaEntity.CLIENT_ID, clientId));
+        Double limit = value.equals("none") ? null : Double.valueOf(value);
+        ClientQuotaAlteration.Op op = new ClientQuotaAlteration.Op(key, limit);
+        try (Admin admin = Admin.create(copy())) {
+            admin.alterClientQuotas(List.of(new ClientQuotaAlteration(entity, List.of(op)))).all().get();
+        }
+    }
+
+    /** Finalizes a feature of the cluster at a level, up or down. */
+    private void feature(String name, short level) throws Exception {
+        try (Admin admin = Admin.create(copy())) {
+            Map<String, FinalizedVersionRange> finalized =
+                admin.describeFeatures().featureMetadata().get().finalizedFeatures();
+            FinalizedVersionRange now = finalized.get(name);
+            FeatureUpdate.UpgradeType type = now != null && now.maxVersionLevel() > level
+                ? FeatureUpdate.UpgradeType.SAFE_DOWNGRADE
+                : FeatureUpdate.UpgradeType.UPGRADE;
+            admin.updateFeatures(Map.of(name, new FeatureUpdate(level, type)), new UpdateFeaturesOptions()).all().get();
+        }
+    }
+
+    /** Takes one allowed operation on a resource back. */
+    private void disallow(String principal, String type, String name, String operation) throws Exception {
+        ResourcePatternFilter resource =
+            new ResourcePatternFilter(ResourceType.valueOf(type), name, PatternType.ANY);
+        AccessControlEntryFilter entry = new AccessControlEntryFilter(
+            principal, "*", AclOperation.valueOf(operation), AclPermissionType.ALLOW);
+        try (Admin admin = Admin.create(copy())) {
+            int deleted = admin.deleteAcls(List.of(new AclBindingFilter(resource, entry))).all().get().size();
+            if (deleted != 1) throw new IllegalStateException(deleted + " rights taken back");
         }
     }
 

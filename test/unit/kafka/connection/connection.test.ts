@@ -183,6 +183,50 @@ describe('Connection', () => {
     expect(connection.closed).to.equal(true)
   })
 
+  it('leaves a broker alone for as long as it asks for, and then sends what came meanwhile, in order (KIP-219)', async () => {
+    const clock = new ManualClock()
+    const throttled: number[] = []
+    const connection = await open(offering(), { clock, onThrottled: ms => throttled.push(ms) })
+    const first = connection.send('Heartbeat', HEARTBEAT)
+    ;(await server.request(0)).answer('Heartbeat', { throttleTimeMs: 2_000, errorCode: 0 })
+    await first
+    expect([throttled, connection.throttledMs]).to.deep.equal([[2_000], 2_000])
+
+    const later = [1, 2].map(generationId =>
+      connection.send('Heartbeat', { ...HEARTBEAT, generationId }, { timeoutMs: 500 }),
+    )
+    await clock.advance(1_999)
+    expect(server.requests).to.have.length(1)
+    await clock.advance(1)
+    // The deadline of a request begins where the pause ends.
+    await server.request(2)
+    expect(server.requests.slice(1).map(request => request.body('Heartbeat').generationId)).to.deep.equal([1, 2])
+    for (const request of server.requests.slice(1)) request.answer('Heartbeat', heartbeatAnswer(0))
+    await Promise.all(later)
+    expect(connection.throttledMs).to.equal(0)
+  })
+
+  it('is silent for half a minute at most, whatever a broker asks for', async () => {
+    const clock = new ManualClock()
+    const connection = await open(offering(), { clock })
+    connection.throttle(Number.MAX_SAFE_INTEGER)
+    expect(connection.throttledMs).to.equal(30_000)
+    const answer = connection.send('Heartbeat', HEARTBEAT)
+    await clock.advance(30_000)
+    ;(await server.request(0)).answer('Heartbeat', heartbeatAnswer(0))
+    expect((await answer).errorCode).to.equal(0)
+  })
+
+  it('rejects what a pause keeps back when it is destroyed, and keeps no timer', async () => {
+    const clock = new ManualClock()
+    const connection = await open(offering(), { clock })
+    connection.throttle(5_000)
+    const lost = rejectionOf(connection.send('Heartbeat', HEARTBEAT))
+    connection.destroy(new Error('over'))
+    expect((await lost).code).to.equal('CONNECTION_LOST')
+    expect(clock.timers).to.equal(0)
+  })
+
   it('tells how long it has been idle, and 0 while an answer is due', async () => {
     const clock = new ManualClock()
     const connection = await open(offering(), { clock })
