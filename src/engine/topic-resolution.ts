@@ -23,18 +23,32 @@ export async function resolveTopic(
 }
 
 /**
- * After a write that no broker acknowledged in time: a topic that was deleted will not come back by waiting. Whether
- * one is gone is asked now, not before, so that a broker that restarts and an outage are not taken for it.
+ * After a write that failed: what may have changed of the topic is asked now, not before, so that a broker that restarts
+ * and an outage are not taken for it.
  *
  * @throws MillraceError `TOPIC_MISSING`
  */
-export async function assertWritable(
+export async function reviewTopics(
   cause: unknown,
-  written: Iterable<string>,
+  collector: ProducerCollector,
+  { cluster, admin, producer }: Pick<ThreadClients, 'cluster' | 'admin' | 'producer'>,
+): Promise<void> {
+  if (!(cause instanceof MillraceError)) return
+  if (cause.code === 'REQUEST_TIMED_OUT') await assertPresent(cause, [...collector.topics], cluster)
+  const { topic } = cause.details
+  if (cause.code === 'RECORD_TOO_LARGE' && topic !== undefined) {
+    // Without the right to read it, or an answer, the producer finds the limit by halves.
+    const configs = await admin.describeTopicConfigs([topic]).catch(() => undefined)
+    if (configs !== undefined) producer.register(topic, { maxMessageBytes: maxMessageBytesOf(configs.get(topic)) })
+  }
+}
+
+/** A topic that was deleted will not come back by waiting. @throws MillraceError `TOPIC_MISSING` */
+async function assertPresent(
+  cause: MillraceError,
+  names: readonly string[],
   cluster: ThreadClients['cluster'],
 ): Promise<void> {
-  if (!(cause instanceof MillraceError) || cause.code !== 'REQUEST_TIMED_OUT') return
-  const names = [...written]
   const found = await cluster.refresh(names).then(
     () => cluster.topics(names),
     // Nobody answers: nothing is known, and the outage is waited out.

@@ -91,11 +91,11 @@ export class Accumulator {
     return this.#savepoint !== 0
   }
 
-  /** Tells the bound of a topic's batches, before its first record. */
+  /** Tells the bound of a topic's batches, before its first record; told again it can only become smaller. */
   register(topic: string, maxMessageBytes: number): void {
     const known = this.#topics.get(topic)
     if (known === undefined) this.#addTopic(topic, maxMessageBytes)
-    else this.#limit(known.limits, maxMessageBytes)
+    else this.#lower(known.limits, this.#usableBytes(maxMessageBytes))
   }
 
   /** Opens a savepoint. */
@@ -206,10 +206,19 @@ export class Accumulator {
     this.#bytes = 0
   }
 
-  /** Halves the bound of a topic's batches, after the broker refused one as too large. */
-  halveBatches(topic: string): void {
+  /**
+   * The broker refused a batch as too large. Many records are cut into smaller batches from now on; a single one is
+   * refused when it is appended again, where its source record is known and has a policy.
+   */
+  refused(topic: string, records: number, batchBytes: number): void {
     const { limits } = this.#topicOf(topic)
-    limits.batchBytes = Math.max(BATCH_BYTES_MIN, limits.batchBytes >>> 1)
+    if (records > 1) limits.batchBytes = Math.max(BATCH_BYTES_MIN, limits.batchBytes >>> 1)
+    else this.#lower(limits, batchBytes - 1)
+  }
+
+  #lower(limits: TopicLimits, bytes: number): void {
+    limits.maxMessageBytes = Math.min(limits.maxMessageBytes, bytes)
+    limits.batchBytes = Math.min(limits.batchBytes, bytes)
   }
 
   #count(bytes: number): void {
@@ -310,19 +319,17 @@ export class Accumulator {
   }
 
   #addTopic(topic: string, maxMessageBytes: number): TopicBuffers {
-    const limits = { maxMessageBytes: 0, batchBytes: 0 }
-    this.#limit(limits, maxMessageBytes)
+    const bytes = this.#usableBytes(maxMessageBytes)
+    const limits = { maxMessageBytes: bytes, batchBytes: Math.min(this.#options.batchSizeBytes, bytes) }
     const buffers = { topic, limits, partitions: [] }
     this.#topics.set(topic, buffers)
     return buffers
   }
 
-  #limit(limits: TopicLimits, maxMessageBytes: number): void {
-    const { compression, batchSizeBytes } = this.#options
-    // The broker measures what it is sent, and a codec makes incompressible bytes a little longer.
-    const growth = compression === 'none' ? 0 : Math.ceil(maxMessageBytes / 128) + 64
-    limits.maxMessageBytes = Math.max(BATCH_BYTES_MIN, maxMessageBytes - growth)
-    limits.batchBytes = Math.min(batchSizeBytes, limits.maxMessageBytes)
+  /** The broker measures what it is sent, and a codec makes incompressible bytes a little longer. */
+  #usableBytes(maxMessageBytes: number): number {
+    const growth = this.#options.compression === 'none' ? 0 : Math.ceil(maxMessageBytes / 128) + 64
+    return Math.max(BATCH_BYTES_MIN, maxMessageBytes - growth)
   }
 
   #addPartition(buffers: TopicBuffers, partition: number): PartitionBuffer {

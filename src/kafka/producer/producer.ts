@@ -94,7 +94,7 @@ export class Producer {
     this.#failure = undefined
   }
 
-  /** Tells how large a batch of a topic may be, before its first record: `max.message.bytes`, with the header. */
+  /** Tells how large a batch of a topic may be, before its first record: `max.message.bytes`, with the header. Told again it can only become smaller. */
   register(topic: string, limits: { readonly maxMessageBytes: number }): void {
     this.#accumulator.register(topic, limits.maxMessageBytes)
   }
@@ -369,7 +369,7 @@ export class Producer {
         },
         dropped: (lane, batch, cause) => {
           this.#accumulator.release(batch)
-          this.#cutSmaller(lane.topic, batch, cause.details.kafkaCode ?? 0)
+          this.#learnLimit(lane.topic, batch, cause.details.kafkaCode ?? 0)
           this.#options.onDropped?.(lane.topic, lane.partition, batch.sealed.count, cause)
         },
         unsure: () => {
@@ -385,14 +385,14 @@ export class Producer {
 
   #judgeFailure(error: MillraceError, batch: OutgoingBatch | undefined, kafkaCode: number): MillraceError {
     this.#session.noteFailure(kafkaCode)
-    if (batch === undefined || !this.#cutSmaller(error.details.topic, batch, kafkaCode)) return error
+    if (batch === undefined || !this.#learnLimit(error.details.topic, batch, kafkaCode)) return error
     return new MillraceError(error.code, { ...error.details, reaction: 'abort' })
   }
 
-  /** A batch that is too large only because of its many records is cut smaller next time; a single record is at fault itself. */
-  #cutSmaller(topic: string | undefined, batch: OutgoingBatch, kafkaCode: number): boolean {
-    if (topic === undefined || !isTooLarge(kafkaCode) || batch.sealed.count <= 1) return false
-    this.#accumulator.halveBatches(topic)
+  /** Whether the batch was too large: what was refused is not sent like that again. */
+  #learnLimit(topic: string | undefined, batch: OutgoingBatch, kafkaCode: number): boolean {
+    if (topic === undefined || !isTooLarge(kafkaCode)) return false
+    this.#accumulator.refused(topic, batch.sealed.count, batch.bufferedBytes)
     return true
   }
 }

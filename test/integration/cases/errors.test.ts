@@ -1,4 +1,5 @@
 import { expect } from 'chai'
+import { randomBytes } from 'node:crypto'
 import { uniqueName } from '../../support/broker.ts'
 import { KafkaProxy } from '../../support/kafka-proxy.ts'
 import type { ReadRecord } from '../../support/kafka-reader.ts'
@@ -254,11 +255,48 @@ describe('an output that cannot be written', function () {
     )
     await room().write(input, [{ key: 'big', value: JSON.stringify('x'.repeat(2 * SMALL_BYTES)) }])
     const exit = await process.untilExit(60_000)
-    expect(exit.code, process.lines.join('\n')).to.equal(65)
+    const said = process.lines.join('\n')
+    expect(exit.code, said).to.equal(65)
+    expect(said, 'the source record').to.include(`${input}-0 at offset 1`)
     expect(await room().offsets(application.id, input)).to.deep.equal([1])
     expect(await room().values(`${input}-out`)).to.deep.equal(['1'])
     expect(await room().openTransactions(application.id)).to.deep.equal([])
   })
+
+  for (const compression of ['none', 'lz4']) {
+    it(`follows its policy when the limit of its topic shrinks under the application (case 17, ${compression})`, async () => {
+      const input = await room().topic('in')
+      const dead = await room().topic('dead')
+      const application = jsonCopy(input, {
+        errors: { production: 'deadLetter', deadLetterTopic: dead },
+        kafka: { 'producer.compression.type': compression },
+      })
+      await room().write(input, [{ key: 'a', value: '0' }])
+      const process = await room().start(application)
+      await room().untilOffsets(application.id, input, [1])
+      await room().admin.alterConfigs(
+        { type: 'topic', name: `${input}-out` },
+        { set: { 'max.message.bytes': String(SMALL_BYTES) } },
+      )
+      // Random, so that it stays large when it is compressed; the small ones of a batch come to more than the limit too.
+      const big = (): string => JSON.stringify(randomBytes(2 * SMALL_BYTES).toString('base64'))
+      const small = Array.from({ length: 300 }, (_, n) => ({ key: 'a', value: String(n + 1) }))
+      await room().write(input, [
+        ...small.slice(0, 100),
+        { key: 'big', value: big() },
+        ...small.slice(100, 200),
+        { key: 'bigger', value: JSON.stringify(big() + big()) },
+        ...small.slice(200),
+      ])
+      await room().untilOffsets(application.id, input, [303])
+
+      expect((await room().values(`${input}-out`)).map(Number)).to.deep.equal(Array.from({ length: 301 }, (_, n) => n))
+      const letters = await room().records(dead)
+      expect(letters.map(({ key }) => text(key))).to.deep.equal(['big', 'bigger'])
+      expect(headersOf(letters[0])).to.include({ '__streams.errors.exception': 'RECORD_TOO_LARGE' })
+      expect(process.hasExited).to.equal(false)
+    })
+  }
 
   it('keeps the offset and says so when its topic is deleted under the application (case 38)', async () => {
     const input = await room().topic('in')

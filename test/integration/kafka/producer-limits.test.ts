@@ -1,4 +1,5 @@
 import { expect } from 'chai'
+import { MillraceError } from '../../../src/model/errors.ts'
 import type { CompressionType } from '../../../src/kafka/records/compression.ts'
 import { prepareCompression } from '../../../src/kafka/records/compression.ts'
 import { useBroker } from '../../support/broker.ts'
@@ -42,14 +43,20 @@ describe('producer at its limits, on a real broker', function () {
     expect(await room.committed()).to.deep.equal(values)
   })
 
-  it('names the partition of a single record that the topic refuses, and writes on after the abort', async () => {
+  it('refuses a single record that the topic has refused when it comes again, and writes on after the abort', async () => {
     const room = await aRoom({ 'max.message.bytes': '5000' })
     const producer = await room.producer()
     room.append(producer, ['x'.repeat(10_000)], 2)
     const failure = await failureOf(producer.flush(TIMEOUT_MS))
-    expect(failure).to.include({ code: 'RECORD_TOO_LARGE', reaction: 'stop' })
+    expect(failure).to.include({ code: 'RECORD_TOO_LARGE', reaction: 'abort' })
     expect(failure.details).to.include({ topic: room.topic, partition: 2, kafkaCode: 10 })
     await producer.abortTransaction(TIMEOUT_MS)
+    // Now it is a matter of the record that is being processed.
+    expect(() => {
+      room.append(producer, ['x'.repeat(10_000)], 2)
+    })
+      .to.throw(MillraceError)
+      .with.property('code', 'RECORD_TOO_LARGE')
     await room.commit(producer, ['small'], 2)
     expect(await room.committed(2)).to.deep.equal(['small'])
   })

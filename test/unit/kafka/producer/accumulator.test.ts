@@ -150,11 +150,40 @@ describe('accumulator', () => {
     const filled = new FilledAccumulator({ batchSizeBytes: 8_192 })
     filled.append('known')
     filled.accumulator.discard()
-    filled.accumulator.halveBatches('out')
+    filled.accumulator.refused('out', 30, 8_000)
     for (let i = 0; i < 100; i += 1) filled.append(LONG)
     filled.accumulator.close(0, true)
 
     expect(Math.max(...filled.batches().map(batch => batch.sealed.bytes.length))).to.be.within(2_048, 4_096)
+  })
+
+  it('refuses a record when it comes again after the broker found it too large alone', () => {
+    const filled = new FilledAccumulator({ batchSizeBytes: 8_192 })
+    const large = 'x'.repeat(2_000)
+    filled.append(large)
+    filled.accumulator.close(0, true)
+    const [batch] = filled.batches()
+    filled.accumulator.discard()
+    filled.accumulator.refused('out', 1, batch?.bufferedBytes ?? 0)
+
+    expect(() => {
+      filled.append(large)
+    })
+      .to.throw(MillraceError)
+      .with.property('code', 'RECORD_TOO_LARGE')
+    filled.append(large.slice(1))
+    expect(filled.accumulator.records).to.equal(2)
+  })
+
+  it('takes a limit that is told again only where it is smaller', () => {
+    const filled = new FilledAccumulator({ batchSizeBytes: 8_192 })
+    filled.accumulator.register('out', 4_000)
+    filled.accumulator.register('out', 2_000)
+    filled.accumulator.register('out', 4_000)
+    filled.append('x'.repeat(1_800))
+    expect(() => {
+      filled.append('x'.repeat(2_000))
+    }).to.throw(MillraceError, 'max.message.bytes')
   })
 
   it('closes nothing from within a record', () => {
