@@ -86,7 +86,7 @@ export class MillraceStreams implements AsyncDisposable {
     return this.#instance.onStateChange(listener)
   }
 
-  /** Decides what a failed thread means; the last one registered counts. @default 'shutdownClient'. Kafka Streams: `setUncaughtExceptionHandler`. */
+  /** Decides what a failed thread means: another thread, the end of this instance, or of every instance (they fail with `SHUTDOWN_REQUESTED`); the last one registered counts. @default 'shutdownClient'. Kafka Streams: `setUncaughtExceptionHandler`. */
   onError(handler: (error: MillraceError) => ErrorResponse): () => void {
     return this.#instance.onError(handler)
   }

@@ -19,6 +19,8 @@ export interface SubscriptionData {
    * unless the subscription's bytes differ (protocol-groups: static membership), so every join has bytes of its own.
    */
   readonly join: number
+  /** Set where the whole application is to stop. Kafka Streams: `AssignorError.SHUTDOWN_REQUESTED` in the subscription. */
+  readonly shutdown?: boolean
 }
 
 /** What the leader tells a member beside its partitions. */
@@ -28,6 +30,8 @@ export interface AssignmentData {
   readonly plan: string
   /** Partitions that the member claimed and a member of a later generation owns: abort, do not commit. */
   readonly lost: readonly (readonly [topic: string, partition: number])[]
+  /** A member has asked the whole application to stop. */
+  readonly shutdown?: boolean
 }
 
 /** User data as bytes: JSON, so that a reader can ignore fields of a later version. */
@@ -45,7 +49,8 @@ export function decodeAssignmentData(userData: Buffer | null): AssignmentData | 
       action: 'Finish the rolling upgrade: all replicas must run versions of millrace that understand each other.',
     })
   }
-  return { version: data.version, plan: data.plan, lost: data.lost }
+  const { version, plan, lost } = data
+  return { version, plan, lost, ...(asksForShutdown(data) ? { shutdown: true } : {}) }
 }
 
 /** Whether it has the form of this version; fields beyond it are ignored, as long as the version stays. */
@@ -78,8 +83,12 @@ function jsonOf(bytes: Buffer): unknown {
 }
 
 /** What a member's JoinGroup carries beside its topics. */
-export function subscriptionData(processId: string, join: number): Buffer {
-  return encodeUserData({ version: USER_DATA_VERSION, processId, join })
+export function subscriptionData(processId: string, join: number, shutdown: boolean): Buffer {
+  return encodeUserData({ version: USER_DATA_VERSION, processId, join, ...(shutdown ? { shutdown } : {}) })
+}
+
+function asksForShutdown(data: unknown): boolean {
+  return typeof data === 'object' && data !== null && 'shutdown' in data && data.shutdown === true
 }
 
 /** The partition counts of the source topics that tasks are numbered by. */
@@ -122,6 +131,9 @@ export function assignRound(
   const assigned = assignSticky({ members, units: unitsOf(plan, counts) })
   const lost = lostClaims(members)
   const fingerprint = planFingerprint(plan, counts)
+  const shutdown = round.members.some(({ subscription: { userData } }) =>
+    asksForShutdown(userData === null ? undefined : jsonOf(userData)),
+  )
   return new Map(
     members.map(({ memberId }) => [
       memberId,
@@ -131,6 +143,7 @@ export function assignRound(
           version: USER_DATA_VERSION,
           plan: fingerprint,
           lost: (lost.get(memberId) ?? []).map(({ topic, partition }) => [topic, partition] as const),
+          ...(shutdown ? { shutdown } : {}),
         }),
       },
     ]),

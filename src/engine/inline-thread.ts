@@ -1,8 +1,9 @@
-import type { Clock } from '../model/clock.ts'
+import type { Clock, Timer } from '../model/clock.ts'
 import { asMillraceError, type MillraceError } from '../model/errors.ts'
 import { EventLoopDelay } from './event-loop-delay.ts'
 import type { ThreadHandle, ThreadReports } from './thread-handle.ts'
 import { StreamThread } from './stream-thread.ts'
+import { STOP_GRACE_MS, stopTimedOut } from './stop-deadline.ts'
 import type { StreamThreadOptions } from './thread-options.ts'
 import type { StopOptions } from './thread-shutdown.ts'
 import type { ThreadSnapshot } from './thread-metrics.ts'
@@ -15,19 +16,19 @@ export class InlineThread implements ThreadHandle {
   readonly #thread: StreamThread
   readonly #clock: Clock
   readonly #eventLoopDelay: EventLoopDelay
+  readonly #reports: ThreadReports
+  #stopDeadline: Timer | undefined
+  #ended = false
 
   constructor(options: Omit<StreamThreadOptions, 'listeners'>, reports: ThreadReports) {
     this.name = options.name
     this.#clock = options.clock
+    this.#reports = reports
     this.#eventLoopDelay = new EventLoopDelay(options.clock.nowMs())
     this.#thread = new StreamThread({ ...options, listeners: reports })
-    const end = (error: MillraceError | undefined): void => {
-      this.#eventLoopDelay.close()
-      reports.onEnd(error)
-    }
     this.#thread.run().then(
-      () => end(undefined),
-      (error: unknown) => end(asMillraceError(error)),
+      () => this.#end(undefined),
+      (error: unknown) => this.#end(asMillraceError(error)),
     )
   }
 
@@ -36,11 +37,18 @@ export class InlineThread implements ThreadHandle {
   }
 
   stop(options: StopOptions): void {
+    if (!this.#ended) {
+      this.#stopDeadline ??= this.#clock.after(options.timeoutMs + STOP_GRACE_MS, () => this.#giveUp(options.timeoutMs))
+    }
     this.#thread.stop(options)
   }
 
   pause(paused: boolean): void {
     this.#thread.pause(paused)
+  }
+
+  askForShutdown(): void {
+    this.#thread.rebalancer.askForShutdown()
   }
 
   snapshot(): Promise<ThreadSnapshot | undefined> {
@@ -49,5 +57,22 @@ export class InlineThread implements ThreadHandle {
 
   turnAgeMs(): number {
     return this.#thread.metrics.turnAgeMs(this.#clock.nowMs())
+  }
+
+  /**
+   * What waits for a broker is given up; its connections are closed first, so that nothing can be committed any more. A
+   * step that never returns cannot be: on the caller's own thread this timer never fires either.
+   */
+  #giveUp(timeoutMs: number): void {
+    void this.#thread.clients.cluster.close()
+    this.#end(stopTimedOut(this.name, timeoutMs))
+  }
+
+  #end(error: MillraceError | undefined): void {
+    if (this.#ended) return
+    this.#ended = true
+    this.#stopDeadline?.cancel()
+    this.#eventLoopDelay.close()
+    this.#reports.onEnd(error)
   }
 }

@@ -9,7 +9,7 @@ import {
 } from '../model/topic-partition.ts'
 import type { GroupEvent, GroupMember } from '../kafka/group/group-member.ts'
 import type { ActiveTask } from './active-task.ts'
-import { decodeAssignmentData, subscriptionData, type PartitionCounts } from './assignment.ts'
+import { decodeAssignmentData, subscriptionData, type AssignmentData, type PartitionCounts } from './assignment.ts'
 import type { AssignmentClaims } from './assignment-claims.ts'
 import type { TaskRegistry } from './task-registry.ts'
 
@@ -32,6 +32,8 @@ export interface RebalancerOptions {
   readonly abort: (cause: MillraceError) => Promise<void>
   readonly open: (tasks: readonly ActiveTask[]) => void
   readonly close: (task: ActiveTask) => void
+  /** Gives the loop a turn. */
+  readonly onWake: () => void
   /** An assignment was applied. */
   readonly onRebalance: () => void
 }
@@ -44,6 +46,7 @@ export class Rebalancer {
   readonly #options: RebalancerOptions
   #joins: number
   #rejoinNeeded = false
+  #asksForShutdown = false
   #assignment: Extract<GroupEvent, { type: 'assigned' }> | undefined
   #planCompared = false
 
@@ -59,7 +62,15 @@ export class Rebalancer {
     claims.claim(owned)
     this.#rejoinNeeded = false
     this.#joins += 1
-    member.join({ topics: registry.sourceTopics, owned, userData: subscriptionData(processId, this.#joins) })
+    const userData = subscriptionData(processId, this.#joins, this.#asksForShutdown)
+    member.join({ topics: registry.sourceTopics, owned, userData })
+  }
+
+  /** Tells every member of the group to stop, with the next join, which is due now. */
+  askForShutdown(): void {
+    this.#asksForShutdown = true
+    this.#rejoinNeeded = true
+    this.#options.onWake()
   }
 
   /**
@@ -110,6 +121,7 @@ export class Rebalancer {
   async #applyAssignment(event: Extract<GroupEvent, { type: 'assigned' }>): Promise<void> {
     const { registry, claims, logger } = this.#options
     const data = decodeAssignmentData(event.userData)
+    if (data?.shutdown === true) await this.#shutDown(data)
     // A task runs with all of its inputs or not at all: a join without its table would give wrong results.
     const { whole, partial } = registry.wholeTasks(event.partitions, await this.#options.partitionCounts())
     const assigned = new TopicPartitionMap(whole.map(partition => [partition, true] as const))
@@ -142,6 +154,13 @@ export class Rebalancer {
     )
     // Cooperative: partitions that were given up are handed out in the round this join starts.
     if (revoked.length > 0 || isOutdated) this.join()
+  }
+
+  /** The application is to stop: what is done is committed, and whoever joins once more meanwhile is told as well. */
+  async #shutDown({ lost }: AssignmentData): Promise<never> {
+    this.#asksForShutdown = true
+    await (lost.length > 0 ? this.#options.abort(lostClaim()) : this.#options.commit())
+    throw new MillraceError('SHUTDOWN_REQUESTED')
   }
 
   /**

@@ -51,6 +51,8 @@ async function main(port: MessagePort, start: ThreadStart): Promise<void> {
           return thread.stop(command.options)
         case 'pause':
           return thread.pause(command.paused)
+        case 'askForShutdown':
+          return thread.rebalancer.askForShutdown()
         case 'snapshot':
           return post({
             type: 'snapshot',

@@ -26,7 +26,7 @@ import type { StreamThreadOptions } from './thread-options.ts'
 import { buildClients, type ThreadClients } from './thread-parts.ts'
 import { drain, release, type ShutdownParts, type StopOptions } from './thread-shutdown.ts'
 import { nextThreadState, type ThreadEvent, type ThreadState } from './thread-state.ts'
-import { assertWritable, resolveTopic } from './topic-resolution.ts'
+import { resolveTopic, reviewTopics } from './topic-resolution.ts'
 import { abandonTransaction } from './transaction-abandonment.ts'
 import { TransactionNumbers } from './transaction-numbers.ts'
 import { Wakeup } from './wakeup.ts'
@@ -46,6 +46,7 @@ export class StreamThread {
   readonly metrics: ThreadMetrics
   readonly clients: ThreadClients
   readonly restorer: ChangelogRestorer
+  readonly rebalancer: Rebalancer
   readonly #options: StreamThreadOptions
   readonly #wakeup: Wakeup
   readonly #claims = new AssignmentClaims()
@@ -57,7 +58,6 @@ export class StreamThread {
   readonly #starter: TaskStarter
   readonly #executor: TaskExecutor
   readonly #commits: ThreadCommits
-  readonly #rebalancer: Rebalancer
   readonly #recovery: FailureRecovery
   readonly #inputFailures: InputFailures
   #state: ThreadState = 'created'
@@ -71,7 +71,6 @@ export class StreamThread {
     this.#options = options
     this.metrics = new ThreadMetrics(logger)
     this.#wakeup = new Wakeup(clock)
-    // Leaves 2^52 to count on.
     this.#transactionNumbers = new TransactionNumbers(Math.floor(options.random() * 2 ** 52))
     this.clients = buildClients({
       ...options,
@@ -126,7 +125,7 @@ export class StreamThread {
       startOver: cause => this.#startOver(cause),
       stopRequested: () => this.#stop !== undefined,
     })
-    this.#rebalancer = this.#newRebalancer()
+    this.rebalancer = this.#newRebalancer()
   }
 
   get state(): ThreadState {
@@ -162,7 +161,7 @@ export class StreamThread {
           await this.#turn()
         } catch (error) {
           broken = await this.#recovery.recover(error)
-          await assertWritable(error, this.#collector.topics, this.clients.cluster)
+          await reviewTopics(error, this.#collector, this.clients)
         }
         this.metrics.turnedAt(clock.nowMs())
       }
@@ -191,7 +190,7 @@ export class StreamThread {
     }
     this.#isJoining = true
     this.#on('joining')
-    this.#rebalancer.join()
+    this.rebalancer.join()
     return undefined
   }
 
@@ -199,7 +198,7 @@ export class StreamThread {
   async #turn(): Promise<void> {
     const { member, producer } = this.clients
     member.polled()
-    const lost = await this.#rebalancer.apply()
+    const lost = await this.rebalancer.apply()
     if (lost !== undefined) throw lost
     const startFailure = this.#starter.takeFailure()
     if (startFailure !== undefined) throw startFailure
@@ -245,7 +244,7 @@ export class StreamThread {
     this.#closeTasks()
     this.#claims.changed([])
     this.#commits.forgotten()
-    this.#rebalancer.lost()
+    this.rebalancer.lost()
     this.#on('joining')
     await abandonTransaction(this.clients.producer, this.#options.config.requestTimeoutMs)
   }
@@ -344,6 +343,7 @@ export class StreamThread {
       abort: cause => this.#commits.abort(cause),
       open: tasks => this.#starter.start(tasks),
       close: task => this.#close(task),
+      onWake: this.#wakeup.signal,
       onRebalance: () => this.metrics.rebalanced(),
     })
   }

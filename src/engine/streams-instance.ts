@@ -1,5 +1,6 @@
-import type { Clock, Random } from '../model/clock.ts'
+import type { Clock, Random, Timer } from '../model/clock.ts'
 import { asMillraceError, MillraceError } from '../model/errors.ts'
+import type { MillraceErrorCode } from '../model/error-table.ts'
 import type { Logger } from '../model/logger.ts'
 import type { EngineConfig } from '../config/engine-config.ts'
 import { planApplication } from '../topology/plan-application.ts'
@@ -20,8 +21,11 @@ import type { ThreadIdentity } from './thread-parts.ts'
 import type { PreparedTopics } from './topic-preparation.ts'
 import { ClusterTransactionQuestions } from './transaction-questions.ts'
 
-/** What to do after a thread stopped with an error: start another, or stop this instance. Kafka Streams: `StreamThreadExceptionResponse`. */
-export type ErrorResponse = 'replaceThread' | 'shutdownClient'
+/**
+ * What to do after a thread stopped with an error: start another, stop this instance, or have every instance of the
+ * application stop. Kafka Streams: `StreamThreadExceptionResponse`.
+ */
+export type ErrorResponse = 'replaceThread' | 'shutdownClient' | 'shutdownApplication'
 
 /** A committed transaction. */
 export interface CommitInfo {
@@ -45,6 +49,12 @@ export interface StreamsInstanceOptions {
   /** What prepares the cluster and starts threads. @default the real ones */
   readonly launching?: { readonly prepareCluster: typeof prepareCluster; readonly launchThread: typeof launchThread }
 }
+
+/** Whoever has our instance id now has won, and a stop of the application is no choice of ours: no handler is asked. */
+const FINAL: ReadonlySet<MillraceErrorCode> = new Set<MillraceErrorCode>(['INSTANCE_ID_IN_USE', 'SHUTDOWN_REQUESTED'])
+
+/** A member that leaves starts a rebalance, which may overtake the word to stop. */
+const STAYING: Partial<StopOptions> = { leaveGroup: false }
 
 interface Started {
   readonly config: EngineConfig
@@ -80,6 +90,7 @@ export class StreamsInstance {
   #stop: StopOptions | undefined
   #paused = false
   #ending = false
+  #shutdownDeadline: Timer | undefined
 
   constructor(options: StreamsInstanceOptions) {
     this.#options = options
@@ -281,19 +292,28 @@ export class StreamsInstance {
   #threadFailed(error: MillraceError): void {
     const started = this.#started
     started?.logger.error({ err: error }, 'a stream thread stopped')
-    if (started !== undefined && this.#responseTo(error) === 'replaceThread') {
-      this.#startThread(started)
-      return
-    }
+    const response = started === undefined ? 'shutdownClient' : this.#responseTo(error)
+    if (started !== undefined && response === 'replaceThread') return this.#startThread(started)
     this.#failure ??= error
     this.#on('threadFailed')
-    this.#stopThreads({})
+    if (started !== undefined && response === 'shutdownApplication') return this.#shutDownApplication(started)
+    this.#stopThreads(error.code === 'SHUTDOWN_REQUESTED' ? STAYING : {})
     if (this.#live === 0) this.#end()
   }
 
+  /** Only a member can speak to the group: the threads that are left do, or a new one that is started for it. */
+  #shutDownApplication(started: Started): void {
+    started.logger.error({}, 'every instance of the application is told to stop')
+    if (this.#threads.length === 0) this.#startThread(started)
+    for (const thread of this.#threads) thread.askForShutdown()
+    // A group that cannot be reached must not keep this instance alive.
+    this.#shutdownDeadline = this.#options.clock.after(started.config.shutdownTimeoutMs, () => {
+      this.#stopThreads(STAYING)
+    })
+  }
+
   #responseTo(error: MillraceError): ErrorResponse {
-    // Whoever has our instance id now has won; a new thread would only take it back.
-    if (this.#isClosing || this.#state === 'failing' || error.code === 'INSTANCE_ID_IN_USE') return 'shutdownClient'
+    if (this.#isClosing || this.#state === 'failing' || FINAL.has(error.code)) return 'shutdownClient'
     try {
       return this.#errorHandler(error)
     } catch (thrown) {
@@ -320,6 +340,7 @@ export class StreamsInstance {
   #end(): void {
     if (this.#ending) return
     this.#ending = true
+    this.#shutdownDeadline?.cancel()
     const { identity, logger } = this.#started ?? {}
     Promise.all([identity?.release(), this.#heldInputs?.close()])
       .catch((error: unknown) => {

@@ -19,6 +19,8 @@ export interface ThreadHandle {
   readonly state: ThreadState
   stop(options: StopOptions): void
   pause(paused: boolean): void
+  /** Has the group told that every member is to stop; the thread itself stops with `SHUTDOWN_REQUESTED` then. */
+  askForShutdown(): void
   /** `undefined` when the thread does not answer: its event loop is blocked, or it has ended. */
   snapshot(): Promise<ThreadSnapshot | undefined>
   /** Milliseconds since its loop last turned. */

@@ -23,6 +23,7 @@ export interface ThreadStart {
 export type ThreadCommand =
   | { readonly type: 'stop'; readonly options: StopOptions }
   | { readonly type: 'pause'; readonly paused: boolean }
+  | { readonly type: 'askForShutdown' }
   | { readonly type: 'snapshot'; readonly request: number }
 
 /** The methods of `Logger` that a worker may call from afar. */

@@ -1,5 +1,6 @@
 import type { Clock } from '../model/clock.ts'
 import { asMillraceError, MillraceError } from '../model/errors.ts'
+import type { MillraceErrorCode } from '../model/error-table.ts'
 import type { Logger } from '../model/logger.ts'
 import { withDeadline } from './deadline.ts'
 import type { ThreadClients } from './thread-parts.ts'
@@ -64,13 +65,17 @@ export async function release(parts: ShutdownParts, error: unknown, options: Sto
     await attempt(parts, 'the last abort', timeoutMs, () => clients.producer.abortTransaction(timeoutMs))
   }
   parts.closeTasks()
-  // Whoever was replaced has no place left to give up: leaving would throw the newcomer out.
-  const replaced = error instanceof MillraceError && error.code === 'INSTANCE_ID_IN_USE'
-  if (!replaced && options.leaveGroup) {
+  if (options.leaveGroup && !(error instanceof MillraceError && STAYS.has(error.code))) {
     await attempt(parts, 'leaving the group', timeoutMs, () => clients.member.leave(timeoutMs))
   }
   await letGo(parts, timeoutMs)
 }
+
+/**
+ * Whoever was replaced has no place left to give up: leaving would throw the newcomer out. And where the application stops,
+ * the rebalance that follows a leave would overtake the word to those that have not read it yet.
+ */
+const STAYS: ReadonlySet<MillraceErrorCode> = new Set<MillraceErrorCode>(['INSTANCE_ID_IN_USE', 'SHUTDOWN_REQUESTED'])
 
 async function letGo(parts: ShutdownParts, leftMs: number): Promise<void> {
   const { member, producer, fetcher, cluster } = parts.clients

@@ -2,7 +2,7 @@
 export class TransactionNumbers {
   #last: number
 
-  /** @param start - random, so that a number left by an earlier life is never mistaken for one of this life */
+  /** @param start - random, so that a number left by an earlier life is never mistaken for one of this life; below 2^52, which leaves as many to count on */
   constructor(start: number) {
     this.#last = start
   }

@@ -3,6 +3,7 @@ import type { Clock, Timer } from '../model/clock.ts'
 import { MillraceError } from '../model/errors.ts'
 import type { Logger } from '../model/logger.ts'
 import { unreachable } from '../model/assert.ts'
+import { STOP_GRACE_MS, stopTimedOut } from './stop-deadline.ts'
 import type { StopOptions } from './thread-shutdown.ts'
 import type { ThreadHandle, ThreadReports } from './thread-handle.ts'
 import { receivedError, type ThreadCommand, type ThreadMessage, type ThreadStart } from './thread-messages.ts'
@@ -11,8 +12,6 @@ import type { ThreadState } from './thread-state.ts'
 
 /** A thread that does not answer for that long counts as blocked; metrics then go without it. */
 const SNAPSHOT_MS_MAX = 1_000
-/** How long after its deadline a stopping thread may still answer: it keeps the deadline itself, unless a step or a call holds it. */
-const STOP_GRACE_MS = 1_000
 
 /** A stream thread in a worker of its own. */
 export class WorkerThread implements ThreadHandle {
@@ -66,6 +65,10 @@ export class WorkerThread implements ThreadHandle {
     this.#send({ type: 'pause', paused })
   }
 
+  askForShutdown(): void {
+    this.#send({ type: 'askForShutdown' })
+  }
+
   snapshot(): Promise<ThreadSnapshot | undefined> {
     if (this.#ended) return Promise.resolve(undefined)
     this.#requests += 1
@@ -115,9 +118,7 @@ export class WorkerThread implements ThreadHandle {
 
   /** A step that blocks, or a call that waits for a broker: the process has to end all the same. */
   #giveUp(timeoutMs: number): void {
-    this.#givenUp = new MillraceError('SHUTDOWN_TIMED_OUT', {
-      what: `Thread ${this.name} did not stop within ${String(timeoutMs)} ms (shutdown.timeout.ms); its transaction is left to the broker, or to the next start, to abort.`,
-    })
+    this.#givenUp = stopTimedOut(this.name, timeoutMs)
     void this.#worker.terminate()
   }
 

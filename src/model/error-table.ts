@@ -356,6 +356,12 @@ export const ERRORS = {
     operator:
       'Nothing is lost: the next start goes on from the last commit. Raise `shutdown.timeout.ms` if it repeats.',
   },
+  SHUTDOWN_REQUESTED: {
+    reaction: 'stop',
+    exitCode: 75,
+    cause: 'Another instance asked the whole application to stop: its error handler chose `shutdownApplication`.',
+    operator: 'Look for the error in the log of the instance that failed first; start again once its cause is gone.',
+  },
   TASK_FAILED_REPEATEDLY: {
     reaction: 'stop',
     exitCode: 70,

@@ -30,18 +30,19 @@ interface Member {
   readonly id: string
   readonly owned?: readonly TopicPartition[]
   readonly generation?: number
+  readonly shutdown?: boolean
 }
 
 function round(...members: readonly Member[]): AssignmentRound {
   return {
     generationId: 9,
     leaderMemberId: members[0]?.id ?? '',
-    members: members.map(({ id, owned = [], generation = -1 }) => ({
+    members: members.map(({ id, owned = [], generation = -1, shutdown = false }) => ({
       memberId: id,
       groupInstanceId: id,
       subscription: {
         topics: ['in', 'more', 'other'],
-        userData: subscriptionData(id, 1),
+        userData: subscriptionData(id, 1, shutdown),
         ownedPartitions: [...owned],
         generationId: generation,
         rackId: null,
@@ -50,12 +51,23 @@ function round(...members: readonly Member[]): AssignmentRound {
   }
 }
 
+function toldToStop(of: AssignmentRound): readonly boolean[] {
+  return [...assignRound(PLAN, COUNTS, of).values()].map(
+    ({ userData }) => decodeAssignmentData(userData)?.shutdown === true,
+  )
+}
+
 function lostBy(member: string, of: AssignmentRound): readonly string[] {
   const data = decodeAssignmentData(assignRound(PLAN, COUNTS, of).get(member)?.userData ?? null)
   return (data?.lost ?? []).map(([topic, partition]) => formatTopicPartition({ topic, partition }))
 }
 
 describe('assignment', () => {
+  it('tells every member to stop once one of them asks for it, and none otherwise', () => {
+    expect(toldToStop(round({ id: 'a' }, { id: 'b' }))).to.deep.equal([false, false])
+    expect(toldToStop(round({ id: 'a' }, { id: 'b', shutdown: true }, { id: 'c' }))).to.deep.equal([true, true, true])
+  })
+
   it('makes one unit of the partitions that a task reads, as many as its widest topic has partitions', () => {
     const units = unitsOf(PLAN, COUNTS).map(({ id, partitions }) => [id, partitions.map(formatTopicPartition)])
 

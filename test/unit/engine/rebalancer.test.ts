@@ -39,6 +39,7 @@ class RebalanceBench {
     ]),
   )
   rebalances = 0
+  wakes = 0
   readonly rebalancer = new Rebalancer({
     member: this.member,
     registry: this.room.registry,
@@ -64,6 +65,9 @@ class RebalanceBench {
       this.calls.push(`close ${task.id}`)
       this.room.registry.remove(task)
     },
+    onWake: () => {
+      this.wakes += 1
+    },
     onRebalance: () => {
       this.rebalances += 1
     },
@@ -72,13 +76,22 @@ class RebalanceBench {
   /** The group assigns these tasks. */
   assign(
     partitions: readonly TopicPartition[],
-    { plan = PLAN, lost = [] }: { readonly plan?: string; readonly lost?: readonly TopicPartition[] } = {},
+    {
+      plan = PLAN,
+      lost = [],
+      shutdown = false,
+    }: { readonly plan?: string; readonly lost?: readonly TopicPartition[]; readonly shutdown?: boolean } = {},
   ): this {
     this.member.events.push({
       type: 'assigned',
       membership: memberIn(2),
       partitions,
-      userData: encodeUserData({ version: 1, plan, lost: lost.map(({ topic, partition }) => [topic, partition]) }),
+      userData: encodeUserData({
+        version: 1,
+        plan,
+        lost: lost.map(({ topic, partition }) => [topic, partition]),
+        shutdown,
+      }),
     })
     return this
   }
@@ -125,6 +138,30 @@ describe('rebalancer', () => {
     expect(bench.member.joins[0]?.topics).to.deep.equal(['in', 'more'])
     expect(first).to.include('42')
     expect(second).to.include('43')
+  })
+
+  it('commits, closes nothing and stops where the group says that the application is to stop', async () => {
+    const bench = await owning(1)
+    bench.assign(partitionsOf(2), { shutdown: true })
+
+    expect(await rejectionOf(bench.rebalancer.apply())).to.include({ code: 'SHUTDOWN_REQUESTED', reaction: 'stop' })
+    expect(bench.calls).to.deep.equal(['commit'])
+    expect(bench.tasks()).to.equal('0_1')
+    // Whoever has to join once more before the end tells it as well.
+    bench.rebalancer.join()
+    expect(bench.member.joins.at(-1)?.userData?.toString()).to.include('"shutdown":true')
+  })
+
+  it('says so with the next join, which is due at once, when the application is to stop', async () => {
+    const bench = await owning(1)
+    bench.rebalancer.join()
+    expect(bench.member.joins.at(-1)?.userData?.toString()).not.to.include('shutdown')
+    bench.member.joinOutstanding = false
+    bench.rebalancer.askForShutdown()
+    expect(bench.wakes).to.equal(1)
+    await bench.applied()
+    expect(bench.member.joins).to.have.length(2)
+    expect(bench.member.joins.at(-1)?.userData?.toString()).to.include('"shutdown":true')
   })
 
   it('commits before it joins again when the group asks for it', async () => {

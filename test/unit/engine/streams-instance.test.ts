@@ -25,6 +25,7 @@ class FakeThread implements ThreadHandle {
   state: ThreadState = 'created'
   stopped: StopOptions | undefined
   paused = false
+  asked = false
 
   constructor(launch: ThreadLaunch, reports: ThreadReports) {
     this.name = launch.name
@@ -53,6 +54,10 @@ class FakeThread implements ThreadHandle {
     this.paused = paused
   }
 
+  askForShutdown(): void {
+    this.asked = true
+  }
+
   snapshot(): Promise<undefined> {
     return Promise.resolve(undefined)
   }
@@ -69,6 +74,7 @@ describe('streams instance', () => {
   let threads: FakeThread[]
   let preparation: Deferred<PreparedTopics>
   let aborted: boolean
+  let clock: ManualClock
 
   beforeEach(async () => {
     directory = await mkdtemp(join(tmpdir(), 'millrace-instance-'))
@@ -76,6 +82,7 @@ describe('streams instance', () => {
     preparation = deferred()
     preparation.promise.catch(() => undefined)
     aborted = false
+    clock = new ManualClock()
   })
 
   afterEach(async () => {
@@ -98,7 +105,7 @@ describe('streams instance', () => {
           kafka: { 'bootstrap.servers': '127.0.0.1:1' },
         },
       },
-      clock: new ManualClock(),
+      clock,
       random: () => 0.5,
       logger: () => SILENT_LOGGER,
       version: '0.0.0',
@@ -214,6 +221,53 @@ describe('streams instance', () => {
     expect((await rejectionOf(instance.closed)).code).to.equal('STORE_FULL')
     expect(instance.state).to.equal('failed')
     expect(await isLocked()).to.equal(false)
+  })
+
+  describe('told to stop the whole application', () => {
+    it('has the threads that are left tell the group, and fails with the error that began it', async () => {
+      const instance = await aRunningInstance()
+      instance.onError(() => 'shutdownApplication')
+      threadAt(0).ends(new MillraceError('STORE_FULL'))
+      expect([instance.state, threadAt(1).asked, threadAt(1).stopped]).to.deep.equal(['failing', true, undefined])
+      threadAt(1).ends(new MillraceError('SHUTDOWN_REQUESTED'))
+
+      expect((await rejectionOf(instance.closed)).code).to.equal('STORE_FULL')
+      expect(threads).to.have.length(2)
+    })
+
+    it('starts a thread for that when none is left', async () => {
+      const instance = await aRunningInstance()
+      instance.onError(() => 'shutdownApplication')
+      threadAt(1).ends()
+      threadAt(0).ends(new MillraceError('STORE_FULL'))
+      expect([threads.length, threadAt(2).asked]).to.deep.equal([3, true])
+      expect(instanceIds()).to.deep.equal(['1', '2', '1'])
+      threadAt(2).ends(new MillraceError('SHUTDOWN_REQUESTED'))
+
+      expect((await rejectionOf(instance.closed)).code).to.equal('STORE_FULL')
+    })
+
+    it('ends after shutdown.timeout.ms when the group does not answer, and leaves no group by that', async () => {
+      const instance = await aRunningInstance({ 'shutdown.timeout.ms': 5_000 })
+      instance.onError(() => 'shutdownApplication')
+      threadAt(0).ends(new MillraceError('STORE_FULL'))
+      await clock.advance(5_000)
+      expect(threadAt(1).stopped?.leaveGroup).to.equal(false)
+      threadAt(1).ends()
+
+      expect((await rejectionOf(instance.closed)).code).to.equal('STORE_FULL')
+      expect(clock.timers).to.equal(0)
+    })
+
+    it('by another instance stops without asking its own handler, and stays in the group until all have heard', async () => {
+      const instance = await aRunningInstance()
+      instance.onError(() => 'replaceThread')
+      threadAt(0).ends(new MillraceError('SHUTDOWN_REQUESTED'))
+      expect(threadAt(1).stopped?.leaveGroup).to.equal(false)
+      threadAt(1).ends()
+
+      expect((await rejectionOf(instance.closed)).code).to.equal('SHUTDOWN_REQUESTED')
+    })
   })
 
   it('stops when the error handler itself fails', async () => {
