@@ -41,3 +41,32 @@ export function differenceOf<E, F>(
   const at = ordered && isSame ? found.findIndex(({ id }, index) => id !== expected[index]?.id) : -1
   return { lost, duplicated, unexplained, outOfOrder: at < 0 ? undefined : found[at]?.item }
 }
+
+/** Ways to take a sequence apart that are followed at once. */
+const WAYS_MAX = 2_000
+
+/**
+ * Whether a sequence is made of others that each kept their order, as cards are shuffled.
+ *
+ * @returns the first place that fits nowhere; `undefined` when all fits; `unknown` when there are too many ways to tell
+ */
+export function shuffleFault(
+  found: readonly string[],
+  sequences: readonly (readonly string[])[],
+): number | undefined | 'unknown' {
+  let ways: readonly (readonly number[])[] = [sequences.map(() => 0)]
+  for (const [at, id] of found.entries()) {
+    const next = new Map<string, readonly number[]>()
+    for (const way of ways) {
+      for (const [which, sequence] of sequences.entries()) {
+        if (sequence[way[which] ?? 0] !== id) continue
+        const taken = way.with(which, (way[which] ?? 0) + 1)
+        next.set(taken.join(), taken)
+      }
+    }
+    if (next.size === 0) return at
+    if (next.size > WAYS_MAX) return 'unknown'
+    ways = [...next.values()]
+  }
+  return undefined
+}

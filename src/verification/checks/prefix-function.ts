@@ -3,7 +3,7 @@ import type { ExpectedRecord, ModelRun } from '../model-run.ts'
 import { missingOffsets, type ObservedPartition, type ObservedRecord, visible } from '../observed-log.ts'
 import { identityOf, shown } from '../record-identity.ts'
 import type { RunObservation } from '../run-observation.ts'
-import { differenceOf } from '../sequence-difference.ts'
+import { differenceOf, shuffleFault } from '../sequence-difference.ts'
 import { markedRecords, placeOf } from '../task-view.ts'
 import { CheckBook, type CheckReport } from '../verdict.ts'
 
@@ -91,8 +91,8 @@ function judgeTopic(run: RunObservation, topic: string, models: readonly ModelRu
     }
     const byTask = run.application.hasProvenance ? foundByTask(run, log, found) : undefined
     if (byTask === undefined) {
-      compare(run, place, here, { found, logs: [log], book, ordered: false })
-      compareKeys(place, here, { found, book })
+      const isComplete = compare(run, place, here, { found, logs: [log], book, ordered: false })
+      if (isComplete) compareOrder(topic, here, { found, book })
       continue
     }
     for (const task of new Set([...writers, ...byTask.keys()])) {
@@ -139,12 +139,13 @@ interface Found {
   readonly ordered: boolean
 }
 
+/** @returns whether both hold the same, whatever the order */
 function compare(
   run: RunObservation,
   { topic, partition }: { readonly topic: string; readonly partition: number },
   expected: readonly Expected[],
   { found, logs, book, ordered }: Found,
-): void {
+): boolean {
   const free = new Set(
     expected.filter(({ record }) => record.timestamp === undefined).map(({ record }) => record.topic),
   )
@@ -160,7 +161,7 @@ function compare(
   const told = globalsNote(run, expected)
   if (told !== undefined && (lost.length > 0 || difference.unexplained.length > 0)) {
     book.unjudged(told)
-    return
+    return false
   }
   for (const { task, record } of lost) {
     book.found(
@@ -177,6 +178,7 @@ function compare(
   if (difference.outOfOrder !== undefined) {
     book.found('order', `${placeOf(difference.outOfOrder)} is not where it belongs: another record comes first`)
   }
+  return difference.lost.length + difference.duplicated.length + difference.unexplained.length === 0
 }
 
 /** The cleaner may take a record of which a later one of the same key exists; it leaves a hole in the offsets. */
@@ -207,42 +209,23 @@ function globalsNote(run: RunObservation, expected: readonly Expected[]): string
     : `the results differ from those with the global table of today (${tables.join(', ')}), which may have been another then`
 }
 
-/** Without provenance the writers of a partition cannot be told apart; a key that has one writer can be put in order. */
-function compareKeys(
-  place: { readonly topic: string; readonly partition: number },
+/** Without provenance the writers of a partition cannot be told apart, but each of them wrote its own records in order. */
+function compareOrder(
+  topic: string,
   expected: readonly Expected[],
   { found, book }: Pick<Found, 'found' | 'book'>,
 ): void {
-  const writers = new Map<string, Set<string>>()
-  for (const one of expected) {
-    const key = identityKey(one)
-    writers.set(key, (writers.get(key) ?? new Set()).add(one.task))
+  const byTask = new Map<string, string[]>()
+  for (const { task, record } of expected) {
+    const list = byTask.get(task)
+    if (list === undefined) byTask.set(task, [identityOf(record)])
+    else list.push(identityOf(record))
   }
-  const single = new Set([...writers].filter(([, tasks]) => tasks.size === 1).map(([key]) => key))
-  if (single.size < writers.size) {
-    book.notChecked(`the order of keys that several tasks write into ${place.topic} (needs provenance.headers)`)
-  }
-  const wanted = byKey(expected, identityKey)
-  const got = byKey(found, ({ key }) => key?.toString('hex') ?? '-')
-  for (const key of single) {
-    const { outOfOrder } = differenceOf(
-      (wanted.get(key) ?? []).map(item => ({ id: identityOf(item.record), item })),
-      (got.get(key) ?? []).map(item => ({ id: identityOf(item), item })),
-      { ordered: true },
-    )
-    if (outOfOrder !== undefined) book.found('order', `${placeOf(outOfOrder)} comes before what was written earlier`)
-  }
-}
-
-function byKey<T>(items: readonly T[], keyOf: (item: T) => string): ReadonlyMap<string, readonly T[]> {
-  const grouped = new Map<string, T[]>()
-  for (const item of items) {
-    const key = keyOf(item)
-    const list = grouped.get(key)
-    if (list === undefined) grouped.set(key, [item])
-    else list.push(item)
-  }
-  return grouped
+  const at = shuffleFault(found.map(identityOf), [...byTask.values()])
+  if (at === 'unknown')
+    book.notChecked(`the order within ${topic}, where several tasks write the same (needs provenance.headers)`)
+  const fault = typeof at === 'number' ? found[at] : undefined
+  if (fault !== undefined) book.found('order', `${placeOf(fault)} is not where it belongs: no writer had it next`)
 }
 
 function described({ key, value }: { readonly key: Buffer | null; readonly value: Buffer | null }): string {

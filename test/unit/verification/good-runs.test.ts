@@ -1,0 +1,37 @@
+import { expect } from 'chai'
+import { RunBench, foundIn, reportOf } from './run-bench.ts'
+import { copy, counts, countsByValue, feed, joined } from './topologies.ts'
+
+describe('the checker', () => {
+  describe('finds good runs consistent', () => {
+    for (const [name, define] of Object.entries({ copy, counts, countsByValue, joined })) {
+      it(`with provenance: ${name}`, () => {
+        const bench = new RunBench(define)
+        feed(bench, 40)
+        if (name === 'joined') feed(bench, 12, 'table')
+
+        const verdict = bench.run().judge()
+
+        expect(foundIn(verdict)).to.deep.equal([])
+        expect(verdict.verdict, JSON.stringify(verdict.checks)).to.equal('consistent')
+        for (const check of ['prefixFunction', 'tiling', 'atomicity', 'fencing', 'dirtyInput', 'anomalies'] as const) {
+          expect(reportOf(verdict, check).state, check).to.equal('passed')
+        }
+        expect(verdict.summary.abortedRecords).to.be.greaterThan(0)
+      })
+    }
+
+    for (const [name, define] of Object.entries({ copy, counts, countsByValue })) {
+      it(`without provenance, where each task has one input: ${name}`, () => {
+        const bench = new RunBench(define, { hasProvenance: false })
+        feed(bench, 40)
+
+        const verdict = bench.run().judge()
+
+        expect(foundIn(verdict)).to.deep.equal([])
+        expect(verdict.verdict, JSON.stringify(verdict.checks)).to.equal('consistent')
+        expect(reportOf(verdict, 'atomicity').state).to.equal('notChecked')
+      })
+    }
+  })
+})
