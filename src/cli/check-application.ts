@@ -1,5 +1,6 @@
 import type { EngineConfig } from '../config/engine-config.ts'
 import { topicPreparationOf } from '../engine/cluster-preparation.ts'
+import { withPrincipal } from '../engine/principal.ts'
 import { systemClock } from '../engine/system-clock.ts'
 import { planTopics } from '../engine/topic-preparation.ts'
 import { transactionTimeoutBound } from '../engine/transaction-timeout.ts'
@@ -44,7 +45,7 @@ export async function checkApplication(place: ApplicationPlace, io: CommandIo): 
         if (!(error instanceof MillraceError)) throw error
         failures.push(error)
         io.out(`FAIL  ${name}: ${error.message}`)
-        io.err(errorBlock(error))
+        io.err(errorBlock(withPrincipal(error, config.security)))
       }
     }
   })

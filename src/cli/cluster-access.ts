@@ -1,8 +1,10 @@
 import type { EngineConfig } from '../config/engine-config.ts'
 import { buildCluster } from '../engine/cluster-client.ts'
+import { withPrincipal } from '../engine/principal.ts'
 import { systemClock } from '../engine/system-clock.ts'
 import { Admin } from '../kafka/admin/admin.ts'
 import type { Cluster } from '../kafka/cluster/cluster.ts'
+import { MillraceError } from '../model/errors.ts'
 import { SILENT_LOGGER } from '../model/logger.ts'
 
 /** A connection to the cluster of an application, as an administrator. */
@@ -25,6 +27,8 @@ export async function withCluster<T>(config: EngineConfig, work: (access: Cluste
   try {
     await cluster.connect(config.startupTimeoutMs)
     return await work({ cluster, admin: new Admin(cluster, { clock: systemClock }) })
+  } catch (error) {
+    throw error instanceof MillraceError ? withPrincipal(error, config.security) : error
   } finally {
     await cluster.close()
   }

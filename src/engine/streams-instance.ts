@@ -11,6 +11,7 @@ import { prepareCluster } from './cluster-preparation.ts'
 import { deferred } from './deferred.ts'
 import { HeldInputWatch } from './held-input-watch.ts'
 import { Listeners } from './listeners.ts'
+import { withPrincipal } from './principal.ts'
 import { takeProcessIdentity, type ProcessIdentity } from './process-identity.ts'
 import type { StopOptions } from './thread-shutdown.ts'
 import { nextStreamsState, type StreamsEvent, type StreamsState } from './streams-state.ts'
@@ -229,7 +230,7 @@ export class StreamsInstance {
       return { config, plan, identity, logger, topics }
     } catch (error) {
       await identity.release()
-      throw error
+      throw withPrincipal(asMillraceError(error), config.security)
     }
   }
 
@@ -244,7 +245,8 @@ export class StreamsInstance {
       onState: () => this.#threadsChanged(),
       onCommit: records => this.#commitListeners.tell({ thread: name, timestamp: clock.wallClockMs(), records }),
       onRestore: progress => this.#restoreListeners.tell(progress),
-      onEnd: error => this.#threadEnded(handle, error),
+      onEnd: error =>
+        this.#threadEnded(handle, error === undefined ? undefined : withPrincipal(error, config.security)),
     }
     const handle = this.#launch({ name, source, config, plan, topics, identity, clock, random, logger }, reports)
     this.#threads.push(handle)

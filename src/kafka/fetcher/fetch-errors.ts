@@ -31,7 +31,8 @@ export function handleCode(host: FetchHost, partition: FetchPartition, code: num
       return host.fail(partition, outOfRange(partition, whatIsKnown(partition)))
     case 'notAuthorized': {
       const what = 'The principal may not read the topic (TOPIC_AUTHORIZATION_FAILED).'
-      return host.fail(partition, new MillraceError('NOT_AUTHORIZED', { ...details, what }))
+      const action = `Grant Read on the topic ${topic}.`
+      return host.fail(partition, new MillraceError('NOT_AUTHORIZED', { ...details, what, action }))
     }
     case 'relocate':
       return host.lost(

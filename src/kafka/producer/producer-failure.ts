@@ -53,7 +53,21 @@ export function brokerFailure(
     case 'record':
       return new MillraceError(isTooLarge(code) ? 'RECORD_TOO_LARGE' : 'RECORD_REFUSED', known)
     case 'stop':
-      return new MillraceError(stopCode(code), { ...known, reaction: 'stop' })
+      return new MillraceError(stopCode(code), { ...known, ...missingRight(code, details), reaction: 'stop' })
+  }
+}
+
+/** What to grant; what was asked for names a group or transactional id already. */
+function missingRight(code: number, { topic = '' }: MillraceErrorDetails): { readonly action?: string } {
+  switch (code) {
+    case ERROR_CODE.TOPIC_AUTHORIZATION_FAILED:
+      return { action: topic === '' ? 'Grant Write on the topic.' : `Grant Write on the topic ${topic}.` }
+    case ERROR_CODE.GROUP_AUTHORIZATION_FAILED:
+      return { action: 'Grant Read on the group.' }
+    case ERROR_CODE.TRANSACTIONAL_ID_AUTHORIZATION_FAILED:
+      return { action: 'Grant Write on the transactional id.' }
+    default:
+      return {}
   }
 }
 
