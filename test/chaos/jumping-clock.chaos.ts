@@ -32,21 +32,36 @@ globalThis.Date = class extends RealDate {
 describe('a wall clock that jumps', function () {
   this.timeout(180_000)
   const room = useCaseRoom()
+  let proxy: KafkaProxy
+
+  beforeEach(async () => {
+    proxy = await KafkaProxy.start({ bootstrapServers: room().servers })
+  })
+
+  afterEach(() => proxy.stop())
 
   it('F32 by an hour and back, in the middle of transactions: timeouts do not care, and no window closes by it', async () => {
     const input = await room().topic('in')
     const folder = await room().folder({ 'clock.mjs': CLOCK })
     const clockFile = join(folder, 'clock')
-    const startMs = Date.now() - 60_000
+    // The beginning of a window.
+    const startMs = Math.floor((Date.now() - 60_000) / 10_000) * 10_000
     const id = uniqueName('app')
-    const proxy = await KafkaProxy.start({ bootstrapServers: room().servers })
     const application = await room().start(
       {
         id,
         servers: proxy.bootstrapServers,
         kafka: { 'transaction.timeout.ms': 8_000, 'session.timeout.ms': 10_000 },
         sources: { in: { topic: input, key: 'string', value: 'string' } },
-        steps: { counts: { from: 'in', window: { tumbling: '10s', grace: '0s' }, count: {}, emit: 'final' } },
+        steps: {
+          counts: {
+            from: 'in',
+            window: { tumbling: '10s', grace: '0s' },
+            count: {},
+            emit: 'final',
+            store: { name: 'counts', retention: '1d' },
+          },
+        },
         sinks: { out: { from: 'counts', topic: `${input}-out` } },
       },
       {
@@ -87,7 +102,6 @@ describe('a wall clock that jumps', function () {
     const [closed] = await room().untilRecords(`${input}-out`, 1)
     expect(closed?.value?.readBigInt64BE(0)).to.equal(BigInt(written))
     expect(application.log.filter(({ level }) => level === 'warn' || level === 'error')).to.deep.equal([])
-    await proxy.stop()
     faultFired('F32', (await seen()).filter(line => line.startsWith('worker')).length, 'jumps in a stream thread')
   })
 })
