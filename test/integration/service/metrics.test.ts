@@ -19,10 +19,7 @@ function topologyOf(input: string): Topology {
   return streams(builder => {
     const source = builder.stream(input, { key: string, value: long })
     const byKey = source.groupByKey()
-    byKey
-      .count({ store: 'counts' })
-      .toStream()
-      .to(`${input}-out`, { key: string, value: long })
+    byKey.count({ store: 'counts' }).toStream().to(`${input}-out`, { key: string, value: long })
     byKey.windowedBy({ tumbling: '1s', grace: 0 }).count({ store: 'windows' })
     source.process({
       init: ({ schedule }) => {
