@@ -59,7 +59,7 @@ function explainCertificate(address: Address, security: SecurityOptions, cause: 
     return new MillraceError('AUTHENTICATION_FAILED', {
       cause,
       what: `The certificate of ${broker} comes from an authority that is not trusted here (${code}).`,
-      action: "Set ssl.truststore.certificates or ssl.truststore.location to the authority's certificate.",
+      action: "Set ssl.ca to the authority's certificate.",
     })
   }
   const why = REFUSED_CERTIFICATE[code]
@@ -90,7 +90,7 @@ export function refusedByPeer(address: Address, security: SecurityOptions, cause
     ? new MillraceError('AUTHENTICATION_FAILED', {
         cause,
         what: `The broker ${broker} asks for a client certificate (${codeOf(cause) ?? 'TLS alert'}).`,
-        action: 'Set ssl.keystore.certificate.chain and ssl.keystore.key.',
+        action: 'Set ssl.cert and ssl.key.',
       })
     : new MillraceError('AUTHENTICATION_FAILED', {
         cause,
