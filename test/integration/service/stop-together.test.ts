@@ -11,6 +11,12 @@ const MODULE = new URL('../../support/programs/poison-topology.js', import.meta.
 const PARTITIONS = 4
 const RECORDS = 40
 
+async function inline(input: string): Promise<MillraceStreamsOptions['topology']> {
+  // A module is evaluated once: each test has another input.
+  const module = (await import(`${MODULE.href}?${input}`)) as { default: MillraceStreamsOptions['topology'] }
+  return module.default
+}
+
 describe('instances that stop', function () {
   this.timeout(180_000)
   const room = useCaseRoom()
@@ -50,12 +56,6 @@ describe('instances that stop', function () {
     instances.push(instance)
     await instance.start()
     return instance
-  }
-
-  async function inline(input: string): Promise<MillraceStreamsOptions['topology']> {
-    // A module is evaluated once: each test has another input.
-    const module = (await import(`${MODULE.href}?${input}`)) as { default: MillraceStreamsOptions['topology'] }
-    return module.default
   }
 
   it('stop together where the handler of one chooses shutdownApplication', async () => {
