@@ -32,7 +32,7 @@ export class TaskBench {
   constructor(
     define: (builder: StreamsBuilder) => void,
     policies: ErrorPolicies = {},
-    ports: Pick<TaskPorts, 'idle'> = {},
+    ports: Partial<Pick<TaskPorts, 'idle' | 'dropped' | 'timed'>> = {},
   ) {
     const { unresolved } = this
     this.collector = new (class extends MemoryCollector {
