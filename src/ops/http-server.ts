@@ -20,6 +20,8 @@ export interface HttpServerOptions {
 const REQUEST_TIMEOUT_MS = 10_000
 const HEADERS_TIMEOUT_MS = 5_000
 const KEEP_ALIVE_MS = 5_000
+/** How often the two bounds above are looked at: Node's own 30 s would let who dribbles a request hold its connection so long. */
+const CHECK_MS = 1_000
 const HEADER_BYTES_MAX = 16_384
 const BODY_BYTES_MAX = 65_536
 const CONNECTIONS_MAX = 128
@@ -53,6 +55,7 @@ export class HttpServer {
         headersTimeout: HEADERS_TIMEOUT_MS,
         requestTimeout: REQUEST_TIMEOUT_MS,
         keepAliveTimeout: KEEP_ALIVE_MS,
+        connectionsCheckingInterval: CHECK_MS,
       },
       (request, response) => {
         void this.#answer(request, response)
