@@ -1,7 +1,7 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { seededRandom } from '../../../src/cli/demo/seeded-random.ts'
+import { integerBetween, seededRandom } from '../../../src/cli/demo/seeded-random.ts'
 import type { LocalKafka } from '../../../src/local-kafka/local-kafka.ts'
 import { eventually } from '../../support/condition.ts'
 import { firedLog, KafkaProxy } from '../../support/kafka-proxy.ts'
@@ -22,14 +22,33 @@ export interface ChaosOptions {
   readonly kafka: LocalKafka
   /** How long faults are thrown. */
   readonly durationMs: number
-  /** @default 3 */
-  readonly instances?: number
+}
+
+/** How the application is set up; the seed decides. */
+export interface ChaosVariation {
+  readonly instances: number
+  readonly threads: number
+  readonly commitIntervalMs: number
+  /** Whether `group.instance.id` is given, so that a stopped instance keeps its place. */
+  readonly isNamed: boolean
+}
+
+/** The variation of a seed. */
+export function variationOf(seed: number): ChaosVariation {
+  const random = seededRandom(seed + 3)
+  return {
+    instances: integerBetween(random, 2, 3),
+    threads: integerBetween(random, 1, 2),
+    commitIntervalMs: [5, 50, 50, 400][integerBetween(random, 0, 3)] ?? 50,
+    isNamed: random() < 0.3,
+  }
 }
 
 /** What came of a run. */
 export interface ChaosReport {
   /** Empty when all of it held. */
   readonly violations: readonly string[]
+  readonly variation: ChaosVariation
   readonly sometimes: Sometimes
   /** Records of each topic at the end. */
   readonly records: Readonly<Record<string, number>>
@@ -47,9 +66,8 @@ const CLIENT = {
   'delivery.timeout.ms': 20_000,
   'max.poll.interval.ms': 30_000,
 }
-const COMMIT_INTERVAL_MS = 50
 /** Faults at one time. */
-const FAULTS_AT_ONCE = 3
+const FAULTS_AT_ONCE = 4
 /** After so many the application must show that it still gets on. */
 const FAULTS_PER_ROUND = 10
 /** Sessions, transactions, the broker's look-around and restores on a loaded machine, together (I15). */
@@ -58,6 +76,7 @@ const HEAL_MS = 120_000
 /** Throws random faults at a counting and joining application, then checks everything it did. */
 export class ChaosRun {
   readonly #options: ChaosOptions
+  readonly #variation: ChaosVariation
   readonly #id = millId()
   readonly #topics: MillTopics = millTopics(this.#id)
   readonly #instances = new Map<string, MillInstance>()
@@ -68,6 +87,7 @@ export class ChaosRun {
 
   constructor(options: ChaosOptions) {
     this.#options = options
+    this.#variation = variationOf(options.seed)
   }
 
   /** Runs it all, up to the verdict. */
@@ -81,7 +101,7 @@ export class ChaosRun {
     const traffic = MillTraffic.flow(kafka.bootstrapServers, this.#topics, seededRandom(seed + 1))
     let records: Partial<MillRecords> = {}
     try {
-      for (const name of ['a', 'b', 'c'].slice(0, this.#options.instances ?? 3)) {
+      for (const name of ['a', 'b', 'c'].slice(0, this.#variation.instances)) {
         this.#instances.set(name, this.#instance(name, proxy, folder))
       }
       await Promise.all([...this.#instances.values()].map(instance => instance.live()))
@@ -109,6 +129,7 @@ export class ChaosRun {
     else await this.#keep(folder, records)
     return {
       violations: this.#violations,
+      variation: this.#variation,
       sometimes: sometimesOf(lives, this.#happened),
       records: Object.fromEntries(Object.entries(records).map(([name, { length }]) => [name, length])),
       followed: follower.records,
@@ -121,6 +142,7 @@ export class ChaosRun {
   }
 
   #instance(name: string, proxy: KafkaProxy, folder: string): MillInstance {
+    const { threads, commitIntervalMs, isNamed } = this.#variation
     return new MillInstance({
       name,
       stateDir: join(folder, `state-${name}`),
@@ -128,8 +150,8 @@ export class ChaosRun {
         id: this.#id,
         topics: this.#topics,
         bootstrapServers: proxy.bootstrapServers,
-        streams: { 'commit.interval.ms': COMMIT_INTERVAL_MS },
-        kafka: { ...CLIENT, 'client.id': name },
+        streams: { 'commit.interval.ms': commitIntervalMs, 'num.stream.threads': threads },
+        kafka: { ...CLIENT, 'client.id': name, ...(isNamed ? { 'group.instance.id': name } : {}) },
       }),
       onUnexpectedExit: ({ instance, exit, lines }) => {
         if (this.#stopping) return

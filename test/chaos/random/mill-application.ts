@@ -57,10 +57,12 @@ export function millYaml(mill: {
   readonly id: string
   readonly topics: MillTopics
   readonly bootstrapServers: string
+  /** @default 'debug' */
+  readonly logLevel?: 'debug' | 'info'
   readonly streams?: Readonly<Record<string, string | number | boolean>>
   readonly kafka?: Readonly<Record<string, string | number | boolean>>
 }): string {
-  const { id, topics, bootstrapServers, streams = {}, kafka = {} } = mill
+  const { id, topics, bootstrapServers, logLevel = 'debug', streams = {}, kafka = {} } = mill
   return [
     'streams:',
     `  application.id: ${id}`,
@@ -69,7 +71,7 @@ export function millYaml(mill: {
     `  bootstrap.servers: "${bootstrapServers}"`,
     ...linesOf(kafka),
     'http: { port: 0 }',
-    'logging: { format: json, level: debug }',
+    `logging: { format: json, level: ${logLevel} }`,
     'sources:',
     `  orders: ${source(topics.orders)}`,
     `  payments: ${source(topics.payments)}`,

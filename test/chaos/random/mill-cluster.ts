@@ -84,6 +84,12 @@ export class MillCluster {
     return await this.#open(await this.#ends([...inputsOf(this.#topics), ...internal], 'read_uncommitted'))
   }
 
+  /** How many transactional ids have another producer id than the given one: their epochs have run out. */
+  async newProducerIds(before: ReadonlyMap<string, number>): Promise<number> {
+    const now = await this.#client.admin.describeTransactions([...before.keys()])
+    return [...before].filter(([id, producerId]) => now.get(id)?.producerId !== producerId).length
+  }
+
   async close(): Promise<void> {
     await this.#client.cluster.close()
   }

@@ -5,6 +5,7 @@ import { uniqueName } from '../../support/broker.ts'
 import { KafkaWriter, type RecordToWrite } from '../../support/kafka-writer.ts'
 import type { MillTopics } from './mill-application.ts'
 
+/** Between two turns. */
 const PAUSE_MS = 200
 const ORDERS_PER_TURN = 8
 const LINES_PER_TURN = 3
@@ -26,6 +27,7 @@ export class MillTraffic {
   readonly #servers: string
   readonly #topics: MillTopics
   readonly #random: Random
+  readonly #pauseMs: number
   /** Recent, or the topics' retention would delete the input. */
   readonly #startMs = Date.now()
   #turns = 0
@@ -35,15 +37,16 @@ export class MillTraffic {
   #done: Promise<void> = Promise.resolve()
   #aborting: KafkaWriter | undefined
 
-  private constructor(servers: string, topics: MillTopics, random: Random) {
+  private constructor(servers: string, topics: MillTopics, random: Random, pauseMs: number) {
+    this.#pauseMs = pauseMs
     this.#servers = servers
     this.#topics = topics
     this.#random = random
   }
 
   /** Starts; `stop` must follow. */
-  static flow(servers: string, topics: MillTopics, random: Random): MillTraffic {
-    const traffic = new MillTraffic(servers, topics, random)
+  static flow(servers: string, topics: MillTopics, random: Random, pauseMs = PAUSE_MS): MillTraffic {
+    const traffic = new MillTraffic(servers, topics, random, pauseMs)
     traffic.#done = traffic.#run()
     // Told by `stop`.
     traffic.#done.catch(() => undefined)
@@ -72,7 +75,7 @@ export class MillTraffic {
         this.#failures += 1
         if (aborts) this.#aborting = undefined
       }
-      await new Promise(resolve => setTimeout(resolve, PAUSE_MS))
+      await new Promise(resolve => setTimeout(resolve, this.#pauseMs))
     }
   }
 
