@@ -56,7 +56,6 @@ describe('millrace verify on a real cluster', function () {
   it('shows people a table', async () => {
     await runThroughKill({ 'provenance.headers': true })
     const { code, out } = await verifyText(application.yaml())
-    console.log(out)
     expect(code, out).to.equal(0)
   })
 
