@@ -15,6 +15,7 @@ import { MillInstance } from './mill-instance.ts'
 import { complaintsOf, millAccounts, type MillRecords } from './mill-model.ts'
 import { MillTraffic } from './mill-traffic.ts'
 import { type Sometimes, sometimesOf } from './sometimes.ts'
+import { verifyByCommand } from './verify-command.ts'
 
 /** One run of random faults. */
 export interface ChaosOptions {
@@ -31,6 +32,8 @@ export interface ChaosVariation {
   readonly commitIntervalMs: number
   /** Whether `group.instance.id` is given, so that a stopped instance keeps its place. */
   readonly isNamed: boolean
+  /** Whether records say where they come from, so that `millrace verify` can judge; else repartition topics are purged. */
+  readonly isMarked: boolean
 }
 
 /** The variation of a seed. */
@@ -41,6 +44,7 @@ export function variationOf(seed: number): ChaosVariation {
     threads: integerBetween(random, 1, 2),
     commitIntervalMs: [5, 50, 50, 400][integerBetween(random, 0, 3)] ?? 50,
     isNamed: random() < 0.3,
+    isMarked: random() < 0.7,
   }
 }
 
@@ -66,6 +70,7 @@ const CLIENT = {
   'delivery.timeout.ms': 20_000,
   'max.poll.interval.ms': 30_000,
 }
+const PURGE_INTERVAL_MS = 2_000
 /** Faults at one time. */
 const FAULTS_AT_ONCE = 4
 /** After so many the application must show that it still gets on. */
@@ -97,7 +102,8 @@ export class ChaosRun {
     const record = firedLog(join(folder, 'faults.ndjson'))
     const cluster = await MillCluster.create(kafka.bootstrapServers, { id: this.#id, topics: this.#topics })
     const proxy = await KafkaProxy.start({ bootstrapServers: kafka.bootstrapServers, record })
-    const follower = await CommittedFollower.follow(kafka.bootstrapServers, outputsOf(this.#topics))
+    const history = join(folder, 'history.ndjson')
+    const follower = await CommittedFollower.follow(kafka.bootstrapServers, outputsOf(this.#topics), firedLog(history))
     const traffic = MillTraffic.flow(kafka.bootstrapServers, this.#topics, seededRandom(seed + 1))
     let records: Partial<MillRecords> = {}
     try {
@@ -115,6 +121,10 @@ export class ChaosRun {
       await this.#guard('after the stop', () => cluster.untilDecided(HEAL_MS))
       await this.#guard('of the second reader', () => follower.stop())
       records = await this.#judge(follower)
+      if (this.#variation.isMarked) {
+        const yaml = this.#yaml('verify', kafka.bootstrapServers)
+        this.#violations.push(...(await verifyByCommand({ yaml, folder, history })))
+      }
       this.#violations.push(...proxy.failures.map(failure => `the proxy itself failed: ${String(failure)}`))
     } finally {
       this.#stopping = true
@@ -142,22 +152,31 @@ export class ChaosRun {
   }
 
   #instance(name: string, proxy: KafkaProxy, folder: string): MillInstance {
-    const { threads, commitIntervalMs, isNamed } = this.#variation
     return new MillInstance({
       name,
       stateDir: join(folder, `state-${name}`),
-      yaml: millYaml({
-        id: this.#id,
-        topics: this.#topics,
-        bootstrapServers: proxy.bootstrapServers,
-        streams: { 'commit.interval.ms': commitIntervalMs, 'num.stream.threads': threads },
-        kafka: { ...CLIENT, 'client.id': name, ...(isNamed ? { 'group.instance.id': name } : {}) },
-      }),
+      yaml: this.#yaml(name, proxy.bootstrapServers),
       onUnexpectedExit: ({ instance, exit, lines }) => {
         if (this.#stopping) return
         const how = `code ${String(exit.code)}, signal ${String(exit.signal)}`
         this.#violations.push(`instance ${instance} ended by itself (${how}):\n${lines.slice(-4).join('\n')}`)
       },
+    })
+  }
+
+  #yaml(name: string, bootstrapServers: string): string {
+    const { threads, commitIntervalMs, isNamed, isMarked } = this.#variation
+    return millYaml({
+      id: this.#id,
+      topics: this.#topics,
+      bootstrapServers,
+      streams: {
+        'commit.interval.ms': commitIntervalMs,
+        'num.stream.threads': threads,
+        'repartition.purge.interval.ms': PURGE_INTERVAL_MS,
+        'provenance.headers': isMarked,
+      },
+      kafka: { ...CLIENT, 'client.id': name, ...(isNamed ? { 'group.instance.id': name } : {}) },
     })
   }
 

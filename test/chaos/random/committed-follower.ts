@@ -5,6 +5,7 @@ import { Fetcher } from '../../../src/kafka/fetcher/fetcher.ts'
 import { prepareCompression } from '../../../src/kafka/records/compression.ts'
 import { SILENT_LOGGER } from '../../../src/model/logger.ts'
 import type { TopicPartition } from '../../../src/model/topic-partition.ts'
+import type { HistoryEvent } from '../../../src/verification/history.ts'
 import type { ReadRecord } from '../../support/kafka-reader.ts'
 import { connectCluster, type TestCluster } from '../../support/test-cluster.ts'
 
@@ -29,11 +30,17 @@ export class CommittedFollower {
   readonly #fetcher: Fetcher
   readonly #woken: EventEmitter
   readonly #partitions: readonly TopicPartition[]
+  readonly #onRead: ((event: HistoryEvent) => void) | undefined
   readonly #seen = new Map<string, Sighting[]>()
   #stopping = false
   #done: Promise<void> = Promise.resolve()
 
-  private constructor(client: TestCluster, partitions: readonly TopicPartition[]) {
+  private constructor(
+    client: TestCluster,
+    partitions: readonly TopicPartition[],
+    onRead: ((event: HistoryEvent) => void) | undefined,
+  ) {
+    this.#onRead = onRead
     this.#client = client
     this.#partitions = partitions
     this.#woken = new EventEmitter()
@@ -51,8 +58,16 @@ export class CommittedFollower {
     })
   }
 
-  /** Follows all partitions of topics from their beginning, at the brokers themselves. */
-  static async follow(bootstrapServers: string, topics: readonly string[]): Promise<CommittedFollower> {
+  /**
+   * Follows all partitions of topics from their beginning, at the brokers themselves.
+   *
+   * @param onRead - told of every record, as the history of a run wants it
+   */
+  static async follow(
+    bootstrapServers: string,
+    topics: readonly string[],
+    onRead?: (event: HistoryEvent) => void,
+  ): Promise<CommittedFollower> {
     await prepareCompression()
     const client = await connectCluster(bootstrapServers, { clientId: 'follower', requestTimeoutMs: 5_000 })
     const partitions: TopicPartition[] = []
@@ -60,7 +75,7 @@ export class CommittedFollower {
       const info = await client.cluster.topic(topic)
       for (const { partition } of info?.partitions ?? []) partitions.push({ topic, partition })
     }
-    const follower = new CommittedFollower(client, partitions)
+    const follower = new CommittedFollower(client, partitions, onRead)
     for (const partition of partitions) follower.#fetcher.add(partition, { offset: 0, leaderEpoch: -1 })
     follower.#done = follower.#run()
     // Told by `stop`.
@@ -127,13 +142,19 @@ export class CommittedFollower {
     this.#seen.set(topic, seen)
     const { cursor } = block
     while (cursor.next()) {
-      seen.push({ partition, offset: cursor.offset, digest: digestOf(cursor.key, cursor.value) })
+      const { offset, key, value } = cursor
+      seen.push({ partition, offset, digest: digestOf(key, value) })
+      this.#onRead?.({ kind: 'read', atMs: Date.now(), topic, partition, offset, key: hexOf(key), value: hexOf(value) })
     }
   }
 }
 
 function placeOf({ partition, offset }: { readonly partition: number; readonly offset: number }): string {
   return `partition ${String(partition)} offset ${String(offset)}`
+}
+
+function hexOf(bytes: Uint8Array | null): string | null {
+  return bytes === null ? null : Buffer.from(bytes).toString('hex')
 }
 
 function digestOf(key: Uint8Array | null, value: Uint8Array | null): string {
