@@ -38,10 +38,16 @@ function serializeChange(inner: ErasedSerde, change: Change, context: SerdeConte
   const after = change.new === null ? undefined : inner.serialize(change.new, context)
   if (after === undefined) {
     if (before === undefined) throw new TypeError('a change has an old or a new value')
-    return Buffer.concat([before, Buffer.of(ONLY_OLD)])
+    return marked(before, ONLY_OLD)
   }
-  if (before === undefined) return Buffer.concat([after, Buffer.of(ONLY_NEW)])
-  return Buffer.concat([zigzagVarint(after.length), after, before, Buffer.of(BOTH)])
+  if (before === undefined) return marked(after, ONLY_NEW)
+  const lengthBytes = zigzagSize(after.length)
+  const bytes = Buffer.allocUnsafe(lengthBytes + after.length + before.length + 1)
+  writeZigzag(bytes, after.length)
+  bytes.set(after, lengthBytes)
+  bytes.set(before, lengthBytes + after.length)
+  bytes[bytes.length - 1] = BOTH
+  return bytes
 }
 
 function deserializeChange(inner: ErasedSerde, bytes: Buffer, context: SerdeContext): Change {
@@ -65,15 +71,30 @@ function deserializeChange(inner: ErasedSerde, bytes: Buffer, context: SerdeCont
   }
 }
 
-function zigzagVarint(value: number): Buffer {
-  const bytes: number[] = []
-  let rest = (value << 1) ^ (value >> 31)
+function marked(value: Uint8Array, mark: number): Buffer {
+  const bytes = Buffer.allocUnsafe(value.length + 1)
+  bytes.set(value, 0)
+  bytes[value.length] = mark
+  return bytes
+}
+
+/** Bytes of a length as a zigzag varint. */
+function zigzagSize(length: number): number {
+  let size = 1
+  for (let rest = (length << 1) >>> 7; rest !== 0; rest >>>= 7) size += 1
+  return size
+}
+
+/** Writes a length as a zigzag varint at the beginning. */
+function writeZigzag(bytes: Buffer, length: number): void {
+  let rest = length << 1
+  let at = 0
   while ((rest & ~0x7f) !== 0) {
-    bytes.push((rest & 0x7f) | 0x80)
+    bytes[at] = (rest & 0x7f) | 0x80
+    at += 1
     rest >>>= 7
   }
-  bytes.push(rest)
-  return Buffer.from(bytes)
+  bytes[at] = rest
 }
 
 function readZigzagVarint(bytes: Buffer): [value: number, end: number] {

@@ -81,7 +81,7 @@ export const subscriptionSerde: ErasedSerde = {
     const least = SUBSCRIPTION_HEAD_BYTES + PARTITION_BYTES + (((bytes[0] ?? 0) & NO_HASH) === 0 ? HASH_BYTES : 0)
     if (version > SUBSCRIPTION_VERSION || bytes.length < least)
       throw new RangeError(`a subscription of version ${String(version)} with ${String(bytes.length)} bytes is unknown`)
-    return new Subscription(Buffer.from(bytes))
+    return new Subscription(bytes)
   },
 }
 
@@ -107,18 +107,22 @@ export const answerSerde: ErasedSerde = {
   name: 'answer',
   serialize(value) {
     if (!(value instanceof SubscriptionAnswer)) throw new TypeError('a response topic takes answers')
-    const head = Buffer.of(value.hash === null ? RESPONSE_VERSION | NO_HASH : RESPONSE_VERSION)
-    return Buffer.concat([head, value.hash ?? Buffer.alloc(0), value.foreignValue ?? Buffer.alloc(0)])
+    const { hash, foreignValue } = value
+    const valueAt = 1 + (hash?.length ?? 0)
+    const bytes = Buffer.allocUnsafe(valueAt + (foreignValue?.length ?? 0))
+    bytes[0] = hash === null ? RESPONSE_VERSION | NO_HASH : RESPONSE_VERSION
+    if (hash !== null) bytes.set(hash, 1)
+    if (foreignValue !== null) bytes.set(foreignValue, valueAt)
+    return bytes
   },
   deserialize(bytes) {
     const hasHash = ((bytes[0] ?? 0) & NO_HASH) === 0
     const valueAt = 1 + (hasHash ? HASH_BYTES : 0)
     if (((bytes[0] ?? -1) & ~NO_HASH) !== RESPONSE_VERSION || bytes.length < valueAt)
       throw new RangeError('an answer of this version and length is unknown')
-    const copy = Buffer.from(bytes)
     return new SubscriptionAnswer(
-      hasHash ? copy.subarray(1, valueAt) : null,
-      copy.length > valueAt ? copy.subarray(valueAt) : null,
+      hasHash ? bytes.subarray(1, valueAt) : null,
+      bytes.length > valueAt ? bytes.subarray(valueAt) : null,
       -1,
     )
   },
@@ -134,5 +138,9 @@ export function subscriptionPrefix(foreignKey: Uint8Array): Buffer {
 
 /** Key of a subscription in its store: the prefix, then the primary key. Kafka Streams: `CombinedKeySchema.toBytes`. */
 export function subscriptionKey(foreignKey: Uint8Array, primaryKey: Uint8Array): Buffer {
-  return Buffer.concat([subscriptionPrefix(foreignKey), primaryKey])
+  const bytes = Buffer.allocUnsafe(LENGTH_BYTES + foreignKey.length + primaryKey.length)
+  bytes.writeInt32BE(foreignKey.length, 0)
+  bytes.set(foreignKey, LENGTH_BYTES)
+  bytes.set(primaryKey, LENGTH_BYTES + foreignKey.length)
+  return bytes
 }

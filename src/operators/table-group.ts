@@ -53,36 +53,30 @@ export interface TableAggregationParts extends Site {
 
 /** Takes the old value out and puts the new one in. Kafka Streams: `KTableAggregate`. */
 export function tableAggregate(
-  { name, record, store, keyBytes, sendsOld }: TableAggregationParts,
+  parts: TableAggregationParts,
   initializer: () => unknown,
   add: CombineStep,
   subtract: CombineStep,
   next: Forward,
 ): Forward {
-  return (key, value, timestamp, headers) => {
-    record.enter(name, timestamp, headers)
-    const change = asChange(value)
-    const bytes = keyBytes(key, headers)
-    const held = store.get(bytes) ?? null
-    const heldTime = store.lastTimestamp
-    let time = timestamp
-    let total: unknown = held
-    if (change.old !== null && held !== null) {
-      total = made(subtract(held, change.old, key, record.view))
-      time = Math.max(timestamp, heldTime)
-    }
-    if (change.new !== null) {
-      total = made(add(total ?? sync(initializer()), change.new, key, record.view))
-      if (held !== null) time = Math.max(timestamp, heldTime)
-    }
-    store.put(bytes, total, total === null ? timestamp : time)
-    next(key, total, time, headers, sendsOld ? held : null)
-  }
+  const { view } = parts.record
+  return regroup(parts, (value, key) => made(add(sync(initializer()), value, key, view)), add, subtract, next)
 }
 
 /** The same without an initializer: the first value starts. Kafka Streams: `KTableReduce`. */
 export function tableReduce(
+  parts: TableAggregationParts,
+  add: CombineStep,
+  subtract: CombineStep,
+  next: Forward,
+): Forward {
+  return regroup(parts, value => value, add, subtract, next)
+}
+
+/** @param first - makes the aggregate of a first value */
+function regroup(
   { name, record, store, keyBytes, sendsOld }: TableAggregationParts,
+  first: (value: unknown, key: unknown) => unknown,
   add: CombineStep,
   subtract: CombineStep,
   next: Forward,
@@ -92,20 +86,11 @@ export function tableReduce(
     const change = asChange(value)
     const bytes = keyBytes(key, headers)
     const held = store.get(bytes) ?? null
-    const heldTime = store.lastTimestamp
-    let time = timestamp
+    const time = held === null ? timestamp : Math.max(timestamp, store.lastTimestamp)
     let total: unknown = held
-    if (change.old !== null && held !== null) {
-      total = made(subtract(held, change.old, key, record.view))
-      time = Math.max(timestamp, heldTime)
-    }
+    if (change.old !== null && held !== null) total = made(subtract(held, change.old, key, record.view))
     if (change.new !== null) {
-      if (total === null) {
-        total = change.new
-      } else {
-        total = made(add(total, change.new, key, record.view))
-        time = Math.max(timestamp, heldTime)
-      }
+      total = total === null ? first(change.new, key) : made(add(total, change.new, key, record.view))
     }
     store.put(bytes, total, total === null ? timestamp : time)
     next(key, total, time, headers, sendsOld ? held : null)

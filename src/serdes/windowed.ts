@@ -26,7 +26,10 @@ export function timeWindowed<K>(key: Serde<K>, size: Duration): Serde<Windowed<K
   const serde: Serde<Windowed<K>> = {
     name: `windowed(${key.name})`,
     serialize(value, context) {
-      return keyThenTimes(key.serialize(value.key, context), value.start)
+      const keyBytes = key.serialize(value.key, context)
+      const bytes = withRoom(keyBytes, INT64_BYTES)
+      writeTime(bytes, value.start, keyBytes.length)
+      return bytes
     },
     deserialize(bytes, context) {
       const start = timeAt(bytes, bytes.length - INT64_BYTES)
@@ -44,7 +47,11 @@ export function sessionWindowed<K>(key: Serde<K>): Serde<Windowed<K>> {
   const serde: Serde<Windowed<K>> = {
     name: `sessionWindowed(${key.name})`,
     serialize(value, context) {
-      return keyThenTimes(key.serialize(value.key, context), value.end, value.start)
+      const keyBytes = key.serialize(value.key, context)
+      const bytes = withRoom(keyBytes, 2 * INT64_BYTES)
+      writeTime(bytes, value.end, keyBytes.length)
+      writeTime(bytes, value.start, keyBytes.length + INT64_BYTES)
+      return bytes
     },
     deserialize(bytes, context) {
       const end = timeAt(bytes, bytes.length - 2 * INT64_BYTES)
@@ -56,15 +63,17 @@ export function sessionWindowed<K>(key: Serde<K>): Serde<Windowed<K>> {
   return serde
 }
 
-function keyThenTimes(keyBytes: Uint8Array, ...times: readonly number[]): Buffer {
-  const bytes = Buffer.allocUnsafe(keyBytes.length + times.length * INT64_BYTES)
+/** The key with room for its times behind it. */
+function withRoom(keyBytes: Uint8Array, tailBytes: number): Buffer {
+  const bytes = Buffer.allocUnsafe(keyBytes.length + tailBytes)
   bytes.set(keyBytes, 0)
-  for (const [index, time] of times.entries()) {
-    if (!Number.isSafeInteger(time))
-      throw new TypeError(`a window's bound is an integer of milliseconds, got ${String(time)}`)
-    writeSafeInt64(bytes, time, keyBytes.length + index * INT64_BYTES)
-  }
   return bytes
+}
+
+function writeTime(bytes: Buffer, time: number, at: number): void {
+  if (!Number.isSafeInteger(time))
+    throw new TypeError(`a window's bound is an integer of milliseconds, got ${String(time)}`)
+  writeSafeInt64(bytes, time, at)
 }
 
 function innerKey<K>(key: Serde<K>, bytes: Buffer, tailBytes: number, context: SerdeContext): K {
