@@ -11,12 +11,13 @@ const RECORDS = 30
 const BLOCK_MS = 5_000
 /** A step of a user that does harm when a record, or the file beside it, says so. */
 const STEPS = `
-import { existsSync, appendFileSync } from 'node:fs'
+import { existsSync, appendFileSync, unlinkSync } from 'node:fs'
 const cell = new Int32Array(new SharedArrayBuffer(4))
 const here = new URL('.', import.meta.url).pathname
 export const blocking = value => {
   if (value === '20' && existsSync(here + 'block')) {
     appendFileSync(here + 'fired', 'x')
+    unlinkSync(here + 'block')
     Atomics.wait(cell, 0, 0, ${String(BLOCK_MS)})
   }
   return value
@@ -58,6 +59,7 @@ describe('steps of a user that do harm', function () {
     await room().write(input, numbered(RECORDS, 0, 'k'))
     const blocked = await room().start(app)
     await eventually('the step blocks', async () => (await firedIn(folder)) > 0, PATIENCE_MS)
+    const successor = await room().start(app)
     const port = await portOf(blocked)
     let turnAge = 0
     await eventually(
@@ -71,7 +73,7 @@ describe('steps of a user that do harm', function () {
     await expectExact(id, input, RECORDS)
     await room().write(input, numbered(RECORDS, RECORDS, 'k'))
     await expectExact(id, input, 2 * RECORDS)
-    expect(blocked.hasExited).to.equal(false)
+    expect([blocked.hasExited, successor.hasExited]).to.deep.equal([false, false])
     expect(blocked.lines.join('\n'), 'it has noticed').to.match(/MEMBERSHIP_LOST|PRODUCER_FENCED|TRANSACTION_/)
     faultFired('F12', await firedIn(folder), `blocks of ${String(BLOCK_MS)} ms`)
   })
