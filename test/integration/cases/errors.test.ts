@@ -1,6 +1,7 @@
 import { expect } from 'chai'
 import { randomBytes } from 'node:crypto'
 import { uniqueName } from '../../support/broker.ts'
+import { faultFired } from '../../support/fault-count.ts'
 import { KafkaProxy } from '../../support/kafka-proxy.ts'
 import type { ReadRecord } from '../../support/kafka-reader.ts'
 import { numbered, useCaseRoom, type CaseApplication } from './case-room.ts'
@@ -222,7 +223,7 @@ describe('an output that cannot be written', function () {
     expect(await room().openTransactions(application.id)).to.deep.equal([])
   })
 
-  it('goes to the dead letters, and the next record flows (case 17)', async () => {
+  it('goes to the dead letters, and the next record flows (F34, case 17)', async () => {
     const input = await withBig()
     const application = jsonCopy(input, {
       errors: { production: 'deadLetter', deadLetterTopic: `${input}-dead` },
@@ -233,6 +234,7 @@ describe('an output that cannot be written', function () {
     const dead = await room().records(`${input}-dead`)
     expect(dead.map(({ key }) => text(key))).to.deep.equal(['big'])
     expect(headersOf(dead[0])).to.include({ '__streams.errors.exception': 'RECORD_TOO_LARGE' })
+    faultFired('F34', dead.length, 'records that were too large')
   })
 
   it('is skipped where the policy says so (case 17)', async () => {

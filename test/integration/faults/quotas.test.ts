@@ -1,6 +1,7 @@
 import { expect } from 'chai'
 import { ApplicationUnderTest } from '../../support/application.ts'
 import { useBroker } from '../../support/broker.ts'
+import { faultFired } from '../../support/fault-count.ts'
 import { sharedJavaClient } from '../../support/java-client.ts'
 import { KafkaProxy } from '../../support/kafka-proxy.ts'
 
@@ -66,6 +67,7 @@ describe('an application over its quota', function () {
         ).to.be.greaterThan(TOLERANCE_MS)
       }
       expect(early).to.deep.equal([])
+      faultFired('F25', answers.filter(({ pauseMs }) => pauseMs > 0).length, 'answers that asked for a pause')
       expect(proxy.failures).to.deep.equal([])
       const { port } = JSON.parse(await process.untilLine('health and metrics are served')) as { port: number }
       const metrics = await (await fetch(`http://127.0.0.1:${String(port)}/metrics`)).text()

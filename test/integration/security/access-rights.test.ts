@@ -1,6 +1,7 @@
 import { expect } from 'chai'
 import { LOCAL_USERS } from '../../../src/local-kafka/options.ts'
 import { useBroker } from '../../support/broker.ts'
+import { faultFired } from '../../support/fault-count.ts'
 import { sharedJavaClient } from '../../support/java-client.ts'
 import type { MillraceProcess } from '../../support/millrace-process.ts'
 import { type ApplicationText, Stage, yamlOf } from '../faults/stage.ts'
@@ -183,6 +184,7 @@ describe('an application with the rights it needs and no others', function () {
           [nameOf('input'), nameOf('repartition')].map(topic => stage.lagOf(application.id, topic)),
         )
         expect(Math.max(...lags), 'what it could not do is not passed over').to.be.greaterThan(0)
+        faultFired('F38', said.split('NOT_AUTHORIZED').length - 1, `stops without ${operation} on the ${resource}`)
         const open = await stage.admin.listTransactions({ states: ['Ongoing'] })
         expect(open.filter(({ transactionalId }) => transactionalId.startsWith(application.id))).to.deep.equal([])
       })
