@@ -72,9 +72,9 @@ const CLIENT = {
 }
 const PURGE_INTERVAL_MS = 2_000
 /** Faults at one time. */
-const FAULTS_AT_ONCE = 4
+const FAULTS_AT_ONCE = 6
 /** After so many the application must show that it still gets on. */
-const FAULTS_PER_ROUND = 10
+const FAULTS_PER_ROUND = 20
 /** Sessions, transactions, the broker's look-around and restores on a loaded machine, together (I15). */
 const HEAL_MS = 120_000
 

@@ -6,7 +6,7 @@ import type { MillInstance } from './mill-instance.ts'
 type FaultOf<K extends Fault['kind']> = Extract<Fault, { readonly kind: K }>
 
 /** How long a rule waits for its frame, and an armed life for its crash point. */
-const CHANCE_MS = 12_000
+const CHANCE_MS = 8_000
 const LOOK_MS = 50
 
 /** What faults are done to. */
