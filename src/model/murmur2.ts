@@ -4,9 +4,8 @@ const SEED = 0x9747b28c
 const MULTIPLIER = 0x5bd1e995
 const SHIFT = 24
 
-/** The 32-bit murmur2 hash of bytes, as the JVM has it (signed). Kafka: `Utils.murmur2`. */
-export function murmur2(bytes: Uint8Array): number {
-  const length = bytes.length
+/** The 32-bit murmur2 hash of the first `length` bytes, as the JVM has it (signed). Kafka: `Utils.murmur2`. */
+export function murmur2(bytes: Uint8Array, length: number = bytes.length): number {
   const tail = length & ~3
   let hash = SEED ^ length
   for (let at = 0; at < tail; at += 4) {
@@ -27,8 +26,11 @@ export function murmur2(bytes: Uint8Array): number {
   return hash ^ (hash >>> 15)
 }
 
-/** The partition the JVM's default partitioner chooses for a key. Kafka: `BuiltInPartitioner.partitionForKey`. */
-export function partitionForKey(key: Uint8Array, partitionCount: number): number {
+/**
+ * The partition the JVM's default partitioner chooses for the first `length` bytes of a key. Kafka:
+ * `BuiltInPartitioner.partitionForKey`.
+ */
+export function partitionForKey(key: Uint8Array, partitionCount: number, length: number = key.length): number {
   assert(partitionCount > 0, 'a topic has partitions', { partitionCount })
-  return (murmur2(key) & 0x7fff_ffff) % partitionCount
+  return (murmur2(key, length) & 0x7fff_ffff) % partitionCount
 }

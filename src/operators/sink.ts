@@ -1,5 +1,6 @@
 import { MillraceError } from '../model/errors.ts'
 import type { RecordHeaders } from '../model/headers.ts'
+import { partitionForKey } from '../model/murmur2.ts'
 import type { DropReason } from '../model/record-failure.ts'
 import type { Forward } from './forward.ts'
 import type { SideBytes } from './side-bytes.ts'
@@ -30,17 +31,30 @@ export interface SinkParts extends Site {
   readonly keyBytes: SideBytes
   readonly valueBytes: SideBytes
   readonly partitioner: PartitionerStep | undefined
+  /**
+   * Bytes of a window at the end of every key, which do not choose the partition: all windows of a key go where the key
+   * goes. Kafka Streams: `WindowedStreamPartitioner`.
+   *
+   * @default 0
+   */
+  readonly windowBytes?: number | undefined
   readonly dropped: (reason: DropReason) => void
 }
 
 /** Writes to a topic. Kafka Streams: `SinkNode`. */
 export function sink(parts: SinkParts): Forward {
-  const { name, record, output, topic, partitioner } = parts
+  const { name, record, output, topic, partitioner, windowBytes = 0 } = parts
   const encode = encoder(parts)
+  const partitionOf = (target: string, keyBytes: Uint8Array | null): number | undefined =>
+    windowBytes === 0 || keyBytes === null
+      ? undefined
+      : partitionForKey(keyBytes, output.partitionCount(target), keyBytes.length - windowBytes)
   if (typeof topic === 'string' && partitioner === undefined) {
     return (key, value, timestamp, headers) => {
       record.node = name
-      output.send(topic, undefined, encode.key(key, headers), encode.value(value, headers), timestamp, headers)
+      const keyBytes = encode.key(key, headers)
+      const partition = windowBytes === 0 ? undefined : partitionOf(topic, keyBytes)
+      output.send(topic, partition, keyBytes, encode.value(value, headers), timestamp, headers)
     }
   }
   return (key, value, timestamp, headers) => {
@@ -49,7 +63,9 @@ export function sink(parts: SinkParts): Forward {
     const keyBytes = encode.key(key, headers)
     const valueBytes = encode.value(value, headers)
     const partitions =
-      partitioner === undefined ? undefined : partitioner(value, key, target, output.partitionCount(target))
+      partitioner === undefined
+        ? partitionOf(target, keyBytes)
+        : partitioner(value, key, target, output.partitionCount(target))
     sendTo(parts, target, partitions, partition => {
       output.send(target, partition, keyBytes, valueBytes, timestamp, headers)
     })

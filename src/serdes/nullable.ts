@@ -33,6 +33,8 @@ export function isNullable(serde: AnySerde): boolean {
 }
 
 /** The serde that `nullable` wraps, or the serde itself: equal bytes have equal inner serdes. */
-export function withoutNull(serde: AnySerde): AnySerde {
+export function withoutNull(serde: AnySerde): AnySerde
+export function withoutNull(serde: object): object
+export function withoutNull(serde: object): object {
   return serde instanceof NullableSerde ? withoutNull(serde.inner) : serde
 }

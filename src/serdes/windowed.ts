@@ -7,6 +7,8 @@ import type { AnySerde, Serde, SerdeContext } from './serde.ts'
 export interface WindowedForm {
   /** Serde of the key inside. */
   readonly inner: AnySerde
+  /** Bytes of the window, behind those of the key inside. */
+  readonly windowBytes: number
   /** The serde of the same windows over other keys. */
   readonly withInner: (inner: AnySerde) => AnySerde
 }
@@ -14,7 +16,7 @@ export interface WindowedForm {
 const FORMS = new WeakMap<object, WindowedForm>()
 
 /** What a serde of windowed keys is made of; `undefined` for any other serde. */
-export function windowedFormOf(serde: AnySerde): WindowedForm | undefined {
+export function windowedFormOf(serde: object): WindowedForm | undefined {
   return FORMS.get(serde)
 }
 
@@ -38,7 +40,11 @@ export function timeWindowed<K>(key: Serde<K>, size: Duration): Serde<Windowed<K
       return new WindowedKey(innerKey(key, bytes, INT64_BYTES, context), start, end)
     },
   }
-  FORMS.set(serde, { inner: key, withInner: inner => timeWindowed(asSerde(inner), sizeMs) })
+  FORMS.set(serde, {
+    inner: key,
+    windowBytes: INT64_BYTES,
+    withInner: inner => timeWindowed(asSerde(inner), sizeMs),
+  })
   return serde
 }
 
@@ -59,7 +65,11 @@ export function sessionWindowed<K>(key: Serde<K>): Serde<Windowed<K>> {
       return new WindowedKey(innerKey(key, bytes, 2 * INT64_BYTES, context), start, end)
     },
   }
-  FORMS.set(serde, { inner: key, withInner: inner => sessionWindowed(asSerde(inner)) })
+  FORMS.set(serde, {
+    inner: key,
+    windowBytes: 2 * INT64_BYTES,
+    withInner: inner => sessionWindowed(asSerde(inner)),
+  })
   return serde
 }
 

@@ -6,7 +6,9 @@ import { PASSES, type GraphNode, type NodeCompiler, type Side, type SideUse } fr
 import { union, type ErasedRepartitionOptions, type ErasedSinkOptions, type Named, type StreamParts } from './parts.ts'
 import { addProcessor, type ErasedSupplier } from './processor-node.ts'
 import { readsOf } from './reads.ts'
-import { addRepartition } from './repartition.ts'
+import { addRepartition, type RepartitionOptions } from './repartition.ts'
+import { withoutNull } from '../serdes/nullable.ts'
+import { windowedFormOf } from '../serdes/windowed.ts'
 import { serdeOf } from './stream-serdes.ts'
 
 /** Which sides a mapper replaces. */
@@ -73,6 +75,7 @@ export function addMerge(stream: StreamParts, other: StreamParts, options: Named
   const node = graph.add({
     name: graph.nameOr(options.name, 'KSTREAM-MERGE-'),
     parents: stream.node === other.node ? [stream.node] : [stream.node, other.node],
+    effect: 'merges',
     use: () => PASSES,
     serdes: { key: stream.key, value: stream.value },
     compile: ({ next }) => next,
@@ -134,7 +137,7 @@ export function addRepartitionStep(stream: StreamParts, options: ErasedRepartiti
   return repartitioned(
     stream,
     options.name ?? stream.graph.numberedName('KSTREAM-REPARTITION-'),
-    options,
+    { ...options, isAskedFor: true },
     options.name ?? 'repartition',
   )
 }
@@ -143,7 +146,7 @@ export function addRepartitionStep(stream: StreamParts, options: ErasedRepartiti
 export function repartitioned(
   stream: StreamParts,
   base: string,
-  options: ErasedRepartitionOptions & { readonly keepsNullKeys?: boolean },
+  options: ErasedRepartitionOptions & Pick<RepartitionOptions, 'keepsNullKeys' | 'isAskedFor'>,
   step: string,
 ): StreamParts {
   const key = serdeOf(stream, 'key', options.key, step)
@@ -159,6 +162,7 @@ export function addSink(stream: StreamParts, topic: string | Step, options: Eras
   const key = options.key ?? serdeOf(stream, 'key', undefined, name)
   const value = options.value ?? serdeOf(stream, 'value', undefined, name)
   const { partitioner } = options
+  const windowBytes = windowedFormOf(withoutNull(key))?.windowBytes
   const reads = (side: Side): boolean =>
     partitioner !== undefined || (typeof topic === 'function' && readsOf(topic, side))
   graph.add({
@@ -176,6 +180,7 @@ export function addSink(stream: StreamParts, topic: string | Step, options: Eras
         keyBytes: compiler.sideBytes('key', key, told),
         valueBytes: compiler.sideBytes('value', value, told),
         partitioner,
+        windowBytes,
         dropped: compiler.dropped,
       })
     },
@@ -221,6 +226,7 @@ function addMapper(
   const node = stream.graph.add({
     name: stream.graph.nameOr(options.name, prefix),
     parents: [stream.node],
+    effect: replaced.key === true ? 'changesKey' : 'changesValue',
     use,
     compile,
   })

@@ -2,7 +2,10 @@ import { expect } from 'chai'
 import { MillraceError } from '../../../src/model/errors.ts'
 import { CurrentRecord } from '../../../src/operators/current-record.ts'
 import { NO_HEADERS } from '../../../src/model/headers.ts'
+import { partitionForKey } from '../../../src/model/murmur2.ts'
 import { sink, type PartitionerStep } from '../../../src/operators/sink.ts'
+import { string } from '../../../src/serdes/text.ts'
+import { timeWindowed } from '../../../src/serdes/windowed.ts'
 
 function partitionsSent(partitioner: PartitionerStep, dropped: string[] = []): (number | undefined)[] {
   const partitions: (number | undefined)[] = []
@@ -19,6 +22,45 @@ function partitionsSent(partitioner: PartitionerStep, dropped: string[] = []): (
   forward('k', 'v', 1, NO_HEADERS)
   return partitions
 }
+
+function partitionOf(keyBytes: Uint8Array | null, topic: string | (() => string)): number | undefined {
+  let sent: number | undefined
+  sink({
+    name: 'out',
+    record: new CurrentRecord(),
+    output: {
+      send: (_topic, partition) => {
+        sent = partition
+      },
+      partitionCount: () => 7,
+    },
+    topic,
+    keyBytes: () => keyBytes,
+    valueBytes: () => null,
+    partitioner: undefined,
+    windowBytes: 8,
+    dropped: () => undefined,
+  })('k', 'v', 1, NO_HEADERS)
+  return sent
+}
+
+describe('a sink of windowed keys', () => {
+  it('sends every window of a key to the partition of the key, as the JVM does', () => {
+    for (const topic of ['t', () => 't']) {
+      for (const start of [0, 60_000, 1_700_000_000_000]) {
+        const bytes = timeWindowed(string, '1m').serialize(
+          { key: 'customer-1', start, end: start + 60_000 },
+          { topic: 't', side: 'key', headers: NO_HEADERS },
+        )
+        expect(partitionOf(bytes, topic)).to.equal(partitionForKey(Buffer.from('customer-1'), 7))
+      }
+    }
+  })
+
+  it('leaves a record without a key to the default', () => {
+    expect(partitionOf(null, 't')).to.equal(undefined)
+  })
+})
 
 describe('a sink with a partitioner', () => {
   it('sends to the partition chosen, to several, or to the default', () => {
