@@ -10,7 +10,7 @@ import type { ThreadSnapshot } from './engine/thread-metrics.ts'
 import { createLogger } from './ops/logging.ts'
 import { ServiceMetrics } from './ops/metrics.ts'
 import { isTopology, type Topology } from './topology/topology.ts'
-import { VERSION } from './version.ts'
+import { VERSION } from './model/version.ts'
 
 /** Options of an instance. */
 export interface MillraceStreamsOptions {

@@ -2,7 +2,7 @@
 import { COMMANDS } from './commands.ts'
 import { processIo } from './command-io.ts'
 import { runCommandLine } from './command-line.ts'
-import { VERSION } from '../version.ts'
+import { VERSION } from '../model/version.ts'
 
 // A reader that has seen enough (`| head`) closes the pipe: nobody is left to write to.
 for (const stream of [process.stdout, process.stderr]) {

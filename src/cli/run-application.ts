@@ -1,6 +1,6 @@
 import { StreamsInstance } from '../engine/streams-instance.ts'
 import { systemClock } from '../engine/system-clock.ts'
-import { VERSION } from '../version.ts'
+import { VERSION } from '../model/version.ts'
 import type { ApplicationPlace } from './application-options.ts'
 import { applicationSource } from './application-source.ts'
 import type { CommandIo } from './command-io.ts'

@@ -9,14 +9,14 @@ import { MillraceError } from '../../../src/model/errors.ts'
 import { TestDriver } from '../../../src/testing/test-driver.ts'
 import { isTopology } from '../../../src/topology/topology.ts'
 import { planApplication } from '../../../src/topology/plan-application.ts'
-import { VERSION } from '../../../src/version.ts'
+import { VERSION } from '../../../src/model/version.ts'
 
 /** A second copy of the compiled library, as an application has it that is run by a command line installed elsewhere. */
 async function install(directory: string, version = VERSION): Promise<typeof millrace> {
   await cp(fileURLToPath(new URL('../../../src', import.meta.url)), join(directory, 'src'), { recursive: true })
   await writeFile(join(directory, 'package.json'), '{"type":"module"}')
   await symlink(join(process.cwd(), 'node_modules'), join(directory, 'node_modules'))
-  const versionFile = join(directory, 'src', 'version.js')
+  const versionFile = join(directory, 'src', 'model', 'version.js')
   await writeFile(versionFile, (await readFile(versionFile, 'utf8')).replace(VERSION, version))
   return (await import(pathToFileURL(join(directory, 'src', 'index.js')).href)) as typeof millrace
 }
