@@ -98,7 +98,7 @@ function runToEnd(args: readonly string[]): Promise<TestRun> {
       })
     }
     child.once('error', reject)
-    child.once('close', () => {
+    child.once('exit', () => {
       clearTimeout(deadline)
       const count = (word: string): number => Number(new RegExp(`(\\d+) ${word}`).exec(output)?.[1] ?? 0)
       resolve({ passed: count('passing'), failed: count('failing'), output })

@@ -121,20 +121,19 @@ describe('a run with everything in it', function () {
     written += RECORDS
   }
 
-  const untilRead = (): Promise<void> =>
-    eventually(
-      'everything is read',
-      async () => {
-        const topics = [`${id}-in`, `${id}-rates`, `${id}-totals-repartition`]
-        const partitions = topics.flatMap(topic =>
-          Array.from({ length: PARTITIONS }, (_, partition) => ({ topic, partition })),
-        )
-        const committed = await room().admin.committedOffsets(id, partitions, { requireStable: false })
-        const ends = await room().admin.listOffsets(partitions, 'latest', 'read_uncommitted')
-        return partitions.every(partition => (committed.get(partition)?.offset ?? 0) === ends.get(partition))
-      },
-      PATIENCE_MS,
+  /** Waits until the lag is 0; where it never is, the checker has to say why. */
+  const untilRead = async (): Promise<void> => {
+    const topics = [`${id}-in`, `${id}-rates`, `${id}-totals-repartition`]
+    const partitions = topics.flatMap(topic =>
+      Array.from({ length: PARTITIONS }, (_, partition) => ({ topic, partition })),
     )
+    const isRead = async (): Promise<boolean> => {
+      const committed = await room().admin.committedOffsets(id, partitions, { requireStable: false })
+      const ends = await room().admin.listOffsets(partitions, 'latest', 'read_uncommitted')
+      return partitions.every(partition => (committed.get(partition)?.offset ?? 0) === ends.get(partition))
+    }
+    await eventually('everything is read', isRead, PATIENCE_MS).catch(() => undefined)
+  }
 
   const judge = async (application: CaseApplication): Promise<RunVerdict> => {
     const folder = await room().folder({ 'app.yaml': room().yaml(application) })
@@ -155,12 +154,15 @@ describe('a run with everything in it', function () {
     const application = everything(id, proxy.bootstrapServers)
     await writeMore()
     // An abort without a restart: what the tasks remember goes back, and the input is read again.
-    const refused = [2, 5].map(nth =>
-      proxy.rule({ api: 'TxnOffsetCommit', direction: 'request', nth, action: { type: 'error', code: REFUSAL } }),
-    )
+    const refused = proxy.rule({
+      api: 'TxnOffsetCommit',
+      direction: 'request',
+      nth: 2,
+      action: { type: 'error', code: REFUSAL },
+    })
     const stateDir = await room().folder()
     const first = await room().start(application, { stateDir })
-    for (const rule of refused) await rule.waitFired(1, PATIENCE_MS)
+    await refused.waitFired(1, PATIENCE_MS)
     await untilRead()
 
     await writeMore()
@@ -176,7 +178,7 @@ describe('a run with everything in it', function () {
     )
     await writeMore()
     await untilRead()
-    expect((await third.terminate()).code).to.equal(0)
+    const { code } = await third.terminate()
 
     const verdict = await judge(application)
     const text = JSON.stringify(verdict.checks.filter(({ state }) => state !== 'passed'))
@@ -193,5 +195,6 @@ describe('a run with everything in it', function () {
       expect(reportOf(verdict, check).state, `${check} ${text}`).to.equal('passed')
     }
     expect(verdict.summary.abortedRecords, 'something was aborted').to.be.greaterThan(0)
+    expect(code).to.equal(0)
   })
 })

@@ -1,10 +1,19 @@
 import { expect } from 'chai'
 import { RunBench, foundIn, reportOf } from './run-bench.ts'
-import { copy, counts, countsByValue, feed, joined } from './topologies.ts'
+import { copy, counts, countsByValue, feed, joined, manyOrNone, punctuated, suppressed, windows } from './topologies.ts'
 
 describe('the checker', () => {
   describe('finds good runs consistent', () => {
-    for (const [name, define] of Object.entries({ copy, counts, countsByValue, joined })) {
+    for (const [name, define] of Object.entries({
+      copy,
+      counts,
+      countsByValue,
+      joined,
+      windows,
+      suppressed,
+      manyOrNone,
+      punctuated,
+    })) {
       it(`with provenance: ${name}`, () => {
         const bench = new RunBench(define)
         feed(bench, 40)
@@ -21,6 +30,16 @@ describe('the checker', () => {
       })
     }
 
+    it('whose results a cache holds back until commits', () => {
+      const bench = new RunBench(counts, { properties: { 'statestore.cache.max.bytes': 100_000 } })
+      feed(bench, 40)
+
+      const verdict = bench.run().judge()
+
+      expect(foundIn(verdict)).to.deep.equal([])
+      expect(verdict.verdict, JSON.stringify(verdict.checks)).to.equal('consistent')
+    })
+
     for (const [name, define] of Object.entries({ copy, counts, countsByValue })) {
       it(`without provenance, where each task has one input: ${name}`, () => {
         const bench = new RunBench(define, { hasProvenance: false })
@@ -33,5 +52,13 @@ describe('the checker', () => {
         expect(reportOf(verdict, 'atomicity').state).to.equal('notChecked')
       })
     }
+  })
+
+  it('judges no run whose results depend on when commits were, where their log cannot be read', () => {
+    const bench = new RunBench(suppressed)
+    feed(bench, 40)
+    bench.run().hasHistory = false
+
+    expect(bench.judge().verdict).to.equal('unjudged')
   })
 })

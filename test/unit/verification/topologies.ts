@@ -1,3 +1,4 @@
+import { NO_HEADERS } from '../../../src/model/headers.ts'
 import { json } from '../../../src/serdes/json.ts'
 import { string } from '../../../src/serdes/text.ts'
 import type { StreamsBuilder } from '../../../src/topology/streams-builder.ts'
@@ -62,4 +63,56 @@ export function abortedInput(bench: RunBench, topic: string, partition: number):
   const producer = { producerId: 5_000, producerEpoch: 1 }
   const record = plainRecord('k0', 'never', 1)
   log.entries.push({ ...record, ...producer }, { kind: 'marker', marker: 'abort', ...producer })
+}
+
+/** Counts per window without grace: late records depend on the time observed before. */
+export function windows(builder: StreamsBuilder): void {
+  builder
+    .stream('in', { key: string })
+    .groupByKey()
+    .windowedBy({ tumbling: 10, grace: 0 })
+    .count({ store: 'windows' })
+    .toStream()
+    .map((value, { key, start }) => [`${key}@${String(start)}`, String(value)])
+    .to('out', { key: string, value: string })
+}
+
+/** One result per window, held back until it closes. */
+export function suppressed(builder: StreamsBuilder): void {
+  builder
+    .stream('in', { key: string })
+    .groupByKey()
+    .windowedBy({ tumbling: 10, grace: 0 })
+    .count({ store: 'windows' })
+    .suppress({ until: 'windowCloses', name: 'held' })
+    .toStream()
+    .map((value, { key, start }) => [`${key}@${String(start)}`, String(value)])
+    .to('out', { key: string, value: string })
+}
+
+/** Several results of one record, and some of none. */
+export function manyOrNone(builder: StreamsBuilder): void {
+  builder
+    .stream('in', text)
+    .flatMapValues(value => (value === 'v0' ? [] : [value, `${value}!`, value]))
+    .to('out', { value: string })
+}
+
+/** Results by event time besides those of records: punctuations have no source record. */
+export function punctuated(builder: StreamsBuilder): void {
+  builder
+    .stream('in', text)
+    .process({
+      key: string,
+      value: string,
+      init: ({ schedule, forward }) => {
+        schedule({ every: 10, by: 'streamTime' }, now => {
+          forward({ key: 'tick', value: String(now), timestamp: now, headers: NO_HEADERS })
+        })
+        return record => {
+          forward(record)
+        }
+      },
+    })
+    .to('out')
 }
