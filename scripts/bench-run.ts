@@ -1,9 +1,10 @@
 import { StreamTask } from '../src/engine/stream-task.ts'
 import { newGlobalStore } from '../src/engine/task-stores.ts'
-import type { RecordCollector } from '../src/engine/record-collector.ts'
+import { outputBySending, type RecordCollector } from '../src/engine/record-collector.ts'
 import { NO_HEADERS, type RecordHeaders } from '../src/model/headers.ts'
 import { SILENT_LOGGER } from '../src/model/logger.ts'
 import type { RecordSource } from '../src/model/record-source.ts'
+import type { TopicOutput } from '../src/operators/sink.ts'
 import type { KeyValueState } from '../src/stores/key-value-state.ts'
 import { planApplication } from '../src/topology/plan-application.ts'
 import type { Topology } from '../src/topology/topology.ts'
@@ -48,6 +49,16 @@ class Batch implements RecordSource {
     return this.#record.timestamp
   }
 
+  readonly raw = undefined
+
+  get hasKey(): boolean {
+    return this.#record.key !== null
+  }
+
+  get hasValue(): boolean {
+    return this.#record.value !== null
+  }
+
   get key(): Buffer | null {
     return this.#record.key
   }
@@ -80,13 +91,19 @@ class BenchCollector implements RecordCollector {
     else waiting.push({ key: copyOf(key), value: copyOf(value), timestamp, headers })
   }
 
+  output(topic: string): TopicOutput {
+    return outputBySending(this, topic)
+  }
+
   partitionCount(): number {
     return 1
   }
 
   beginRecord(): void {}
 
-  endRecord(): void {}
+  endRecord(): boolean {
+    return true
+  }
 
   rollbackRecord(): void {
     throw new Error('a measured record failed')

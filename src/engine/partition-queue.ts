@@ -13,6 +13,9 @@ import type { SideReading } from '../topology/side-flow.ts'
 /** Blocks waiting behind the present one; the fetcher hands over the next only when one is through, so more is a fault. */
 const BLOCKS_MAX = 1_024
 
+/** Stands for a key or value that nobody reads: whoever writes it takes the bytes of the current record. */
+const UNREAD: unknown = Object.freeze({ unread: true })
+
 /** What became of the record at the head: ready to be processed, to be passed over, or nothing is there. */
 export type Head = 'ready' | 'skip' | 'empty'
 
@@ -24,6 +27,8 @@ export class PartitionQueue {
   readonly sourceName: string
   readonly forward: Forward
   readonly #reading: { readonly key: SideReading; readonly value: SideReading }
+  readonly #rawKey: boolean
+  readonly #rawValue: boolean
   readonly #keySerde: ErasedSerde
   readonly #valueSerde: ErasedSerde
   readonly #refusesNull: { readonly key: boolean; readonly value: boolean }
@@ -53,6 +58,8 @@ export class PartitionQueue {
     this.sourceName = entry.source.name
     this.forward = entry.forward
     this.#reading = { key: entry.key, value: entry.value }
+    this.#rawKey = entry.key === 'raw'
+    this.#rawValue = entry.value === 'raw'
     this.#keySerde = erasedSerde(source.key)
     this.#valueSerde = erasedSerde(source.value)
     // A table drops null keys and deletes by null values; an internal topic holds what another subtopology wrote.
@@ -95,8 +102,8 @@ export class PartitionQueue {
     if (!this.#advance()) return 'empty'
     const block = this.#block
     if (block === undefined) return 'empty'
-    this.key = this.#decode('key', block)
-    this.value = this.#decode('value', block)
+    this.key = block.hasKey ? (this.#rawKey ? UNREAD : this.#decodeKey(block)) : this.#none('key', block)
+    this.value = block.hasValue ? (this.#rawValue ? UNREAD : this.#decodeValue(block)) : this.#none('value', block)
     const timestamp = this.#timestampOf(block)
     if (timestamp === undefined) return 'skip'
     this.timestamp = timestamp
@@ -108,7 +115,7 @@ export class PartitionQueue {
   begin(): void {
     const block = this.#block
     if (block === undefined) return
-    this.#record.begin(this.topic, this.partition, block.offset, block.key, block.value, block.headers)
+    this.#record.begin(this.topic, this.partition, block)
   }
 
   /** Timestamp of the head as the broker has it. */
@@ -167,30 +174,41 @@ export class PartitionQueue {
     }
   }
 
-  #decode(side: 'key' | 'value', block: RecordSource): unknown {
-    const raw = block[side]
-    if (raw === null) {
-      if (!this.#refusesNull[side]) return null
-      throw new MillraceError('UNEXPECTED_NULL', {
-        ...this.#place(block),
-        what: `The ${side} is null, and its serde admits none.`,
-      })
-    }
-    const reading = this.#reading[side]
-    if (reading === 'raw') return raw
-    const serde = side === 'key' ? this.#keySerde : this.#valueSerde
-    const context = side === 'key' ? this.#keyContext : this.#valueContext
-    context.headers = block.headers
+  #decodeKey(block: RecordSource): unknown {
+    this.#keyContext.headers = block.headers
     try {
-      const decoded = serde.deserialize(raw, context)
-      return reading === 'check' ? raw : decoded
+      const decoded = this.#keySerde.deserialize(bytesOf(block.key), this.#keyContext)
+      return this.#reading.key === 'check' ? UNREAD : decoded
     } catch (cause) {
-      throw new MillraceError('DESERIALIZATION_FAILED', {
-        ...this.#place(block),
-        cause,
-        what: `The ${side} is not what its serde reads: ${reasonOf(cause)}.`,
-      })
+      throw this.#unreadable('key', block, cause)
     }
+  }
+
+  #decodeValue(block: RecordSource): unknown {
+    this.#valueContext.headers = block.headers
+    try {
+      const decoded = this.#valueSerde.deserialize(bytesOf(block.value), this.#valueContext)
+      return this.#reading.value === 'check' ? UNREAD : decoded
+    } catch (cause) {
+      throw this.#unreadable('value', block, cause)
+    }
+  }
+
+  #unreadable(side: 'key' | 'value', block: RecordSource, cause: unknown): MillraceError {
+    return new MillraceError('DESERIALIZATION_FAILED', {
+      ...this.#place(block),
+      cause,
+      what: `The ${side} is not what its serde reads: ${reasonOf(cause)}.`,
+    })
+  }
+
+  /** A side that the record does not have. */
+  #none(side: 'key' | 'value', block: RecordSource): null {
+    if (!this.#refusesNull[side]) return null
+    throw new MillraceError('UNEXPECTED_NULL', {
+      ...this.#place(block),
+      what: `The ${side} is null, and its serde admits none.`,
+    })
   }
 
   /** The event time; `undefined` when the record is to be passed over. */
@@ -215,7 +233,7 @@ export class PartitionQueue {
 
   #extract(block: RecordSource, extract: NonNullable<SourceDefinition['timestamp']>): number {
     const record = this.#record
-    record.begin(this.topic, this.partition, block.offset, block.key, block.value, block.headers)
+    record.begin(this.topic, this.partition, block)
     record.enter(this.sourceName, block.timestamp, block.headers)
     record.view.partitionTime = this.time
     try {
@@ -238,6 +256,11 @@ export class PartitionQueue {
   } {
     return { node: this.sourceName, topic: this.topic, partition: this.partition, offset: block.offset }
   }
+}
+
+function bytesOf(side: Buffer | null): Buffer {
+  if (side === null) throw new TypeError('a side that is there has bytes')
+  return side
 }
 
 interface MutableContext extends SerdeContext {

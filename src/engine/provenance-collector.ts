@@ -1,8 +1,9 @@
 import type { RecordHeaders } from '../model/headers.ts'
 import type { CurrentRecord } from '../operators/current-record.ts'
+import type { TopicOutput } from '../operators/sink.ts'
 import type { SubtopologyPlan } from '../topology/plan.ts'
 import { encodeProvenance, PROVENANCE_HEADER, type Provenance } from './provenance.ts'
-import type { RecordCollector } from './record-collector.ts'
+import { outputBySending, type RecordCollector } from './record-collector.ts'
 import type { ProvenancePorts, TaskPorts } from './task-ports.ts'
 
 /** Whose records are marked. */
@@ -55,6 +56,10 @@ class ProvenanceCollector implements RecordCollector {
     this.#collector.send(topic, partition, key, value, timestamp, marked)
   }
 
+  output(topic: string): TopicOutput {
+    return outputBySending(this, topic)
+  }
+
   partitionCount(topic: string): number {
     return this.#collector.partitionCount(topic)
   }
@@ -63,8 +68,8 @@ class ProvenanceCollector implements RecordCollector {
     this.#collector.beginRecord()
   }
 
-  endRecord(): void {
-    this.#collector.endRecord()
+  endRecord(): boolean {
+    return this.#collector.endRecord()
   }
 
   rollbackRecord(): void {

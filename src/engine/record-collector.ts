@@ -1,4 +1,5 @@
 import type { RecordHeaders } from '../model/headers.ts'
+import type { TopicOutput } from '../operators/sink.ts'
 
 /** Takes what a task writes: the producer's accumulator, or the test driver's list. Kafka Streams: `RecordCollector`. */
 export interface RecordCollector {
@@ -18,14 +19,28 @@ export interface RecordCollector {
     timestamp: number,
     headers: RecordHeaders,
   ): void
+  /** What `send` does for one topic: asked for once, when a task is built. The topic may become known later. */
+  output(topic: string): TopicOutput
   /** How many partitions a topic has. @throws UnresolvedTopic */
   partitionCount(topic: string): number
   /** Sets the savepoint of a record. */
   beginRecord(): void
-  /** Keeps what was sent since the savepoint. */
-  endRecord(): void
+  /** Keeps what was sent since the savepoint; returns whether anything was. */
+  endRecord(): boolean
   /** Forgets what was sent since the savepoint. */
   rollbackRecord(): void
+}
+
+/** The way to one topic, for a collector that knows no shorter one than its `send`. */
+export function outputBySending(collector: Pick<RecordCollector, 'send'>, topic: string): TopicOutput {
+  return {
+    send: (partition, key, value, timestamp, headers) => {
+      collector.send(topic, partition, key, value, timestamp, headers)
+    },
+    sendSource: ({ key, value, headers }, timestamp) => {
+      collector.send(topic, undefined, key, value, timestamp, headers)
+    },
+  }
 }
 
 /**

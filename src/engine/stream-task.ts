@@ -11,7 +11,7 @@ import { AgeHistogram } from './histograms.ts'
 import { PartitionQueue } from './partition-queue.ts'
 import { tracedPorts } from './provenance-collector.ts'
 import { Punctuations } from './punctuations.ts'
-import { UnresolvedTopic, type RecordCollector } from './record-collector.ts'
+import { UnresolvedTopic } from './record-collector.ts'
 import { failureOf, phaseOf, reactionTo, sendDeadLetter, stopError } from './record-failures.ts'
 import { taskHost } from './task-host.ts'
 import type { TaskOptions, TaskPorts } from './task-ports.ts'
@@ -67,7 +67,7 @@ export class StreamTask {
     const record = this.#record
     const entries = compileChain(plan, {
       record,
-      output: this.#watchedOutput(),
+      output: this.#ports.collector,
       host: taskHost({
         taskId: this.id,
         applicationId: plan.applicationId,
@@ -190,6 +190,7 @@ export class StreamTask {
   flush(): void {
     const { collector } = this.#ports
     if (this.#held.isNone) return
+    this.#record.leaveSource()
     collector.beginRecord()
     try {
       this.#held.flush()
@@ -320,7 +321,7 @@ export class StreamTask {
   }
 
   #endRecord(): void {
-    this.#ports.collector.endRecord()
+    if (this.#ports.collector.endRecord()) this.#wrote = true
     for (const store of this.stores) store.endRecord()
     this.variables.endRecord()
   }
@@ -365,18 +366,6 @@ export class StreamTask {
       this.#ports.collector.rollbackRecord()
       // A dead letter that cannot be written is no answer: the first failure stops the task.
       throw thrown instanceof UnresolvedTopic ? thrown : stopError(failure, this.id)
-    }
-  }
-
-  /** Notes that something was written: a task that only writes, in a punctuation, owes a commit too. */
-  #watchedOutput(): Pick<RecordCollector, 'send' | 'partitionCount'> {
-    const { collector } = this.#ports
-    return {
-      send: (topic, partition, key, value, timestamp, headers) => {
-        this.#wrote = true
-        collector.send(topic, partition, key, value, timestamp, headers)
-      },
-      partitionCount: topic => collector.partitionCount(topic),
     }
   }
 

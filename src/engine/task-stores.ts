@@ -182,10 +182,11 @@ function changelogOf(
   collector: RecordCollector,
 ): Changelog | undefined {
   if (changelogTopic === undefined || sourceTopicIsChangelog) return undefined
+  const output = collector.output(changelogTopic)
   return {
     topic: changelogTopic,
     append: (key, value, timestamp, headers = NO_HEADERS) => {
-      collector.send(changelogTopic, partition, key, value, timestamp, headers)
+      output.send(partition, key, value, timestamp, headers)
     },
   }
 }

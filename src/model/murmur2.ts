@@ -26,11 +26,35 @@ export function murmur2(bytes: Uint8Array, length: number = bytes.length): numbe
   return hash ^ (hash >>> 15)
 }
 
+/** As `murmur2`, of bytes that lie within others. */
+export function murmur2Within(view: DataView, start: number, length: number): number {
+  const tail = start + (length & ~3)
+  let hash = SEED ^ length
+  for (let at = start; at < tail; at += 4) {
+    let word = Math.imul(view.getInt32(at, true), MULTIPLIER)
+    word ^= word >>> SHIFT
+    hash = Math.imul(hash, MULTIPLIER) ^ Math.imul(word, MULTIPLIER)
+  }
+  const rest = length & 3
+  if (rest > 0) {
+    if (rest === 3) hash ^= view.getUint8(tail + 2) << 16
+    if (rest >= 2) hash ^= view.getUint8(tail + 1) << 8
+    hash = Math.imul(hash ^ view.getUint8(tail), MULTIPLIER)
+  }
+  hash = Math.imul(hash ^ (hash >>> 13), MULTIPLIER)
+  return hash ^ (hash >>> 15)
+}
+
 /**
  * The partition the JVM's default partitioner chooses for the first `length` bytes of a key. Kafka:
  * `BuiltInPartitioner.partitionForKey`.
  */
 export function partitionForKey(key: Uint8Array, partitionCount: number, length: number = key.length): number {
-  assert(partitionCount > 0, 'a topic has partitions', { partitionCount })
-  return (murmur2(key, length) & 0x7fff_ffff) % partitionCount
+  return partitionForHash(murmur2(key, length), partitionCount)
+}
+
+/** As `partitionForKey`, of a key whose `murmur2` is known. */
+export function partitionForHash(hash: number, partitionCount: number): number {
+  assert(partitionCount > 0, 'a topic has partitions')
+  return (hash & 0x7fff_ffff) % partitionCount
 }

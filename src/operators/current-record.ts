@@ -1,5 +1,6 @@
 import { NO_HEADERS, type RecordHeaders } from '../model/headers.ts'
 import type { RecordContext, RecordMetadata } from '../model/record.ts'
+import type { RecordSource } from '../model/record-source.ts'
 import type { UpdateContext } from '../stores/suppress-state.ts'
 
 /** What user code sees of the record; one object per task, overwritten before each call. */
@@ -22,10 +23,8 @@ const NO_RECORD: RecordMetadata = { topic: '', partition: -1, offset: -1 }
 export class CurrentRecord {
   /** What user code is handed. */
   readonly view = new RecordView()
-  /** Key as it was read. */
-  rawKey: Buffer | null = null
-  /** Value as it was read. */
-  rawValue: Buffer | null = null
+  /** Where the record is read from, standing on it; `undefined` in a punctuation. */
+  source: RecordSource | undefined
   /** Headers as they were read. */
   sourceHeaders: RecordHeaders = NO_HEADERS
   /** Event time of the source record. */
@@ -37,25 +36,34 @@ export class CurrentRecord {
   /** The record that lets go what was held back, while that is acted for. */
   #releasedBy: RecordMetadata | undefined
 
-  /** Starts a source record. */
-  begin(
-    topic: string,
-    partition: number,
-    offset: number,
-    rawKey: Buffer | null,
-    rawValue: Buffer | null,
-    headers: RecordHeaders,
-  ): void {
+  /** Key as it was read. */
+  get rawKey(): Buffer | null {
+    return this.source === undefined ? null : this.source.key
+  }
+
+  /** Value as it was read. */
+  get rawValue(): Buffer | null {
+    return this.source === undefined ? null : this.source.value
+  }
+
+  /** Starts the record that a source stands on. */
+  begin(topic: string, partition: number, source: RecordSource): void {
     const { view } = this
-    view.origin.topic = topic
-    view.origin.partition = partition
-    view.origin.offset = offset
+    const { origin } = view
+    const { headers } = source
+    origin.topic = topic
+    origin.partition = partition
+    origin.offset = source.offset
     view.hasOrigin = true
     view.headers = headers
-    this.rawKey = rawKey
-    this.rawValue = rawValue
+    this.source = source
     this.sourceHeaders = headers
     this.isLatest = true
+  }
+
+  /** The source has moved on, or is gone: the bytes of its record cannot be asked for any more. */
+  leaveSource(): void {
+    this.source = undefined
   }
 
   /** Starts a punctuation: there is no record. */
@@ -64,8 +72,7 @@ export class CurrentRecord {
     view.hasOrigin = false
     view.timestamp = timestamp
     view.headers = NO_HEADERS
-    this.rawKey = null
-    this.rawValue = null
+    this.source = undefined
     this.sourceHeaders = NO_HEADERS
     this.sourceTimestamp = timestamp
   }

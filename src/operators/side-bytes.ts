@@ -9,11 +9,17 @@ export type SideBytes = (value: unknown, headers: RecordHeaders) => Uint8Array |
 /** Gives the bytes of a key that is not null. */
 export type KeyBytes = (key: unknown, headers: RecordHeaders) => Uint8Array
 
+/** How both sides of a record are turned into bytes. */
+export interface RecordBytes {
+  readonly keyBytes: SideBytes
+  readonly valueBytes: SideBytes
+  /** Whether both, where they are not null, are the source record's own. */
+  readonly isSource: boolean
+}
+
 /** How a side of a record is turned into bytes; decided once, when the graph is compiled. */
 export type SideEncoding =
-  /** The side travels as its bytes: nobody reads it. */
-  | { readonly kind: 'raw' }
-  /** The side is decoded, but unchanged since it was read: the source record's bytes are its bytes. */
+  /** The side is as it was read, decoded or not: the source record's bytes are its bytes. */
   | { readonly kind: 'source' }
   /** The value is what its operator has just put into a store, and nobody has read it since: the store's bytes are its bytes. */
   | { readonly kind: 'kept'; readonly store: Pick<KeyValueState, 'lastPutBytes'> }
@@ -27,8 +33,6 @@ export function sideBytes(
   record: CurrentRecord,
 ): SideBytes {
   switch (encoding.kind) {
-    case 'raw':
-      return rawBytes
     case 'source':
       return side === 'key'
         ? key => (key === null ? null : record.rawKey)
@@ -57,9 +61,4 @@ export function keyBytes(encoding: SideEncoding, topic: string, record: CurrentR
     if (found === null) throw new TypeError('a key that is looked up is not null')
     return found
   }
-}
-
-function rawBytes(value: unknown): Uint8Array | null {
-  if (value === null || value instanceof Uint8Array) return value
-  throw new TypeError('a side that nobody reads travels as its bytes')
 }

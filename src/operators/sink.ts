@@ -2,13 +2,29 @@ import { MillraceError } from '../model/errors.ts'
 import type { RecordHeaders } from '../model/headers.ts'
 import { partitionForKey } from '../model/murmur2.ts'
 import type { DropReason } from '../model/record-failure.ts'
+import type { RecordSource } from '../model/record-source.ts'
 import type { Forward } from './forward.ts'
-import type { SideBytes } from './side-bytes.ts'
+import type { RecordBytes, SideBytes } from './side-bytes.ts'
 import type { Site } from './stateless.ts'
 import { sync, type Step } from './step.ts'
 
+/** Where the records of one topic go. */
+export interface TopicOutput {
+  /** As `RecordOutput.send`. */
+  send(
+    partition: number | undefined,
+    key: Uint8Array | null,
+    value: Uint8Array | null,
+    timestamp: number,
+    headers: RecordHeaders,
+  ): void
+  /** Sends key, value and headers of a source record as they are, to the partition of the key. */
+  sendSource(source: RecordSource, timestamp: number): void
+}
+
 /** Where operators write: the part of the engine's collector that they use. */
 export interface RecordOutput {
+  output(topic: string): TopicOutput
   send(
     topic: string,
     partition: number | undefined,
@@ -28,8 +44,7 @@ export interface SinkParts extends Site {
   readonly output: RecordOutput
   /** A topic, or the step that chooses one per record. */
   readonly topic: string | Step
-  readonly keyBytes: SideBytes
-  readonly valueBytes: SideBytes
+  readonly bytes: RecordBytes
   readonly partitioner: PartitionerStep | undefined
   /**
    * Bytes of a window at the end of every key, which do not choose the partition: all windows of a key go where the key
@@ -50,11 +65,13 @@ export function sink(parts: SinkParts): Forward {
       ? undefined
       : partitionForKey(keyBytes, output.partitionCount(target), keyBytes.length - windowBytes)
   if (typeof topic === 'string' && partitioner === undefined) {
+    const target = output.output(topic)
+    if (parts.bytes.isSource && windowBytes === 0) return unchangedSink(parts, encode, target)
     return (key, value, timestamp, headers) => {
       record.node = name
       const keyBytes = encode.key(key, headers)
       const partition = windowBytes === 0 ? undefined : partitionOf(topic, keyBytes)
-      output.send(topic, partition, keyBytes, encode.value(value, headers), timestamp, headers)
+      target.send(partition, keyBytes, encode.value(value, headers), timestamp, headers)
     }
   }
   return (key, value, timestamp, headers) => {
@@ -69,6 +86,21 @@ export function sink(parts: SinkParts): Forward {
     sendTo(parts, target, partitions, partition => {
       output.send(target, partition, keyBytes, valueBytes, timestamp, headers)
     })
+  }
+}
+
+/** Writes records as they were read, but for their time; those that a step gave other headers or took a side from are put together anew. */
+function unchangedSink({ name, record }: SinkParts, encode: Encoder, target: TopicOutput): Forward {
+  return (key, value, timestamp, headers) => {
+    record.node = name
+    const { source } = record
+    const isUnchanged =
+      source !== undefined &&
+      headers === record.sourceHeaders &&
+      source.hasKey === (key !== null) &&
+      source.hasValue === (value !== null)
+    if (isUnchanged) target.sendSource(source, timestamp)
+    else target.send(undefined, encode.key(key, headers), encode.value(value, headers), timestamp, headers)
   }
 }
 
@@ -107,8 +139,13 @@ function topicOf(topic: unknown): string {
   throw new TypeError('the step that chooses a topic returns its name')
 }
 
+interface Encoder {
+  readonly key: SideBytes
+  readonly value: SideBytes
+}
+
 /** A serializer that throws is a failure of production, unlike any other user code. */
-function encoder({ name, keyBytes, valueBytes }: SinkParts): { readonly key: SideBytes; readonly value: SideBytes } {
+function encoder({ name, bytes: { keyBytes, valueBytes } }: SinkParts): Encoder {
   const guarded = (side: 'key' | 'value', bytes: SideBytes): SideBytes => {
     return (value, headers) => {
       try {

@@ -1,5 +1,6 @@
 import type { RecordHeaders } from '../model/headers.ts'
-import type { RecordCollector } from '../engine/record-collector.ts'
+import { outputBySending, type RecordCollector } from '../engine/record-collector.ts'
+import type { TopicOutput } from '../operators/sink.ts'
 
 /** A record a topology has written. */
 export interface SentRecord {
@@ -33,6 +34,10 @@ export class MemoryCollector implements RecordCollector {
     this.sent.push({ topic, key: copyOf(key), value: copyOf(value), timestamp, headers })
   }
 
+  output(topic: string): TopicOutput {
+    return outputBySending(this, topic)
+  }
+
   partitionCount(): number {
     return 1
   }
@@ -41,10 +46,11 @@ export class MemoryCollector implements RecordCollector {
     this.#mark = this.sent.length
   }
 
-  endRecord(): void {
+  endRecord(): boolean {
     const kept = this.sent.slice(this.#mark)
     this.#mark = this.sent.length
     for (const record of kept) this.#onKept(record)
+    return kept.length > 0
   }
 
   rollbackRecord(): void {

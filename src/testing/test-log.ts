@@ -57,6 +57,7 @@ export class TestLog {
 class LogBlock implements RecordSource {
   readonly #records: readonly LoggedRecord[]
   readonly #end: number
+  readonly raw = undefined
   #at: number
 
   constructor(records: readonly LoggedRecord[], start: number, end: number) {
@@ -80,6 +81,14 @@ class LogBlock implements RecordSource {
 
   get timestamp(): number {
     return this.#record.timestamp
+  }
+
+  get hasKey(): boolean {
+    return this.key !== null
+  }
+
+  get hasValue(): boolean {
+    return this.value !== null
   }
 
   get key(): Buffer | null {

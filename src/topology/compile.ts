@@ -81,6 +81,14 @@ export function compileChain(plan: SubtopologyPlan, parts: ChainParts): readonly
     newKeyBytes: (serializer, topic) =>
       keyBytes({ kind: 'encode', serializer: rememberingSerializer(serializer) }, topic, parts.record),
     sideBytes: (side, serializer, topic) => sideBytes(encodingOf(node, side, serializer), side, topic, parts.record),
+    recordBytes: (key, value, topic) => {
+      const encodings = { key: encodingOf(node, 'key', key), value: encodingOf(node, 'value', value) }
+      return {
+        keyBytes: sideBytes(encodings.key, 'key', topic, parts.record),
+        valueBytes: sideBytes(encodings.value, 'value', topic, parts.record),
+        isSource: encodings.key.kind === 'source' && encodings.value.kind === 'source',
+      }
+    },
     internalTopic: name => `${plan.applicationId}-${name}`,
     changelogTopic: store => changelogTopicOf(plan.applicationId, store),
   })

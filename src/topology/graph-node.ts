@@ -2,7 +2,7 @@ import type { Logger } from '../model/logger.ts'
 import type { DropReason, ErrorPolicies } from '../model/record-failure.ts'
 import type { Forward } from '../operators/forward.ts'
 import type { ProcessorHost } from '../operators/processor-context.ts'
-import type { KeyBytes, SideBytes } from '../operators/side-bytes.ts'
+import type { KeyBytes, RecordBytes, SideBytes } from '../operators/side-bytes.ts'
 import type { RecordOutput } from '../operators/sink.ts'
 import type { Site } from '../operators/stateless.ts'
 import type { Step } from '../operators/step.ts'
@@ -110,6 +110,8 @@ export interface NodeCompiler {
   newKeyBytes(serializer: Serializer<never>, topic: string): KeyBytes
   /** The bytes of a side the node gets. */
   sideBytes(side: Side, serializer: Serializer<never>, topic: string): SideBytes
+  /** The bytes of both sides the node gets. */
+  recordBytes(key: Serializer<never>, value: Serializer<never>, topic: string): RecordBytes
   /** The name of an internal topic, with the application id. */
   internalTopic(name: string): string
   /** The changelog topic of a store: what serializers of its keys are told. */

@@ -72,8 +72,7 @@ export function addRepartitionSink(
         ...compiler.site,
         output: compiler.output,
         topic: target,
-        keyBytes: compiler.sideBytes('key', key, target),
-        valueBytes: compiler.sideBytes('value', value, target),
+        bytes: compiler.recordBytes(key, value, target),
         partitioner,
         dropped: compiler.dropped,
       })

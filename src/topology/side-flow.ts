@@ -55,7 +55,7 @@ export class SideFlow {
     const parent = node.parents[0]
     if (parent === undefined) return { kind: 'encode', serializer: rememberingSerializer(serializer) }
     const flow = this.#flow(parent)
-    if (this.#travelsRaw(flow)) return { kind: 'raw' }
+    if (this.#travelsRaw(flow)) return { kind: 'source' }
     const isUnchanged = (origin: GraphNode): boolean =>
       origin.source !== undefined &&
       this.#sameBytes(origin, serializer) &&

@@ -160,8 +160,7 @@ function lateSink({ late }: WindowedNodeParts, compiler: NodeCompiler): Forward 
     ...compiler.site,
     output: compiler.output,
     topic: late.topic,
-    keyBytes: compiler.sideBytes('key', late.key, late.topic),
-    valueBytes: compiler.sideBytes('value', late.value, late.topic),
+    bytes: compiler.recordBytes(late.key, late.value, late.topic),
     partitioner: undefined,
     dropped: compiler.dropped,
   })

@@ -5,7 +5,8 @@ import { SILENT_LOGGER } from '../model/logger.ts'
 import type { RecordHeaders } from '../model/headers.ts'
 import type { RecordSource } from '../model/record-source.ts'
 import { PROVENANCE_HEADER } from '../engine/provenance.ts'
-import type { RecordCollector } from '../engine/record-collector.ts'
+import { outputBySending, type RecordCollector } from '../engine/record-collector.ts'
+import type { TopicOutput } from '../operators/sink.ts'
 import { StreamTask } from '../engine/stream-task.ts'
 import { newGlobalStore } from '../engine/task-stores.ts'
 import { javaPartition } from './java-partition.ts'
@@ -158,6 +159,10 @@ class ModelCollector implements RecordCollector {
     })
   }
 
+  output(topic: string): TopicOutput {
+    return outputBySending(this, topic)
+  }
+
   partitionCount(topic: string): number {
     const count = this.#run.logs.of(topic).length
     // A topic that is gone, or was never made: whatever had to be in it is lost, and the comparison says so.
@@ -168,8 +173,10 @@ class ModelCollector implements RecordCollector {
     this.#mark = this.written.length
   }
 
-  endRecord(): void {
+  endRecord(): boolean {
+    const wrote = this.written.length > this.#mark
     this.#mark = this.written.length
+    return wrote
   }
 
   rollbackRecord(): void {
@@ -191,6 +198,7 @@ const BATCH_BYTES = 61
 
 /** A block of one record. */
 class SingleRecord implements RecordSource {
+  readonly raw = undefined
   readonly #record: ObservedRecord
   #isRead = false
 
@@ -210,6 +218,14 @@ class SingleRecord implements RecordSource {
 
   get timestamp(): number {
     return this.#record.timestamp
+  }
+
+  get hasKey(): boolean {
+    return this.key !== null
+  }
+
+  get hasValue(): boolean {
+    return this.value !== null
   }
 
   get key(): Buffer | null {

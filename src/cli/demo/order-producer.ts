@@ -52,7 +52,14 @@ export async function produceOrders(
       while (written + (aborted ? 0 : orders.length) > allowed()) await sleep(clock, PACE_POLL_MS)
       for (const order of orders) {
         const { key, value } = orderBytes(order)
-        producer.append(topic, partitionForKey(key, partitions), key, value, clock.wallClockMs(), NO_HEADERS)
+        producer.records.append(
+          producer.records.topic(topic),
+          partitionForKey(key, partitions),
+          key,
+          value,
+          clock.wallClockMs(),
+          NO_HEADERS,
+        )
       }
       await producer.flush(CALL_TIMEOUT_MS)
       if (aborted) await producer.abortTransaction(CALL_TIMEOUT_MS)

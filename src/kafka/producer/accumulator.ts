@@ -1,7 +1,9 @@
 import { assert } from '../../model/assert.ts'
 import { MillraceError } from '../../model/errors.ts'
 import type { RecordHeaders } from '../../model/headers.ts'
+import type { RawRecord } from '../../model/record-source.ts'
 import type { CompressionType } from '../records/compression.ts'
+import type { RecordBatchWriter } from '../records/record-batch-writer.ts'
 import { BatchPool } from './batch-pool.ts'
 import { type FillingBatch, OutgoingBatch } from './outgoing-batch.ts'
 import { PartitionBuffer, type TopicLimits } from './partition-buffer.ts'
@@ -25,11 +27,18 @@ export interface AccumulatorOptions {
   readonly onPending: (lane: PartitionLane) => void
 }
 
-interface TopicBuffers {
+/** What is being written to a topic; asked for once per topic, so that no name is looked up per record. */
+export interface TopicBuffers {
   readonly topic: string
   readonly limits: TopicLimits
   readonly partitions: PartitionBuffer[]
 }
+
+/** The side of an accumulator that records are written to. */
+export type RecordAppender = Pick<
+  Accumulator,
+  'topic' | 'beginRecord' | 'endRecord' | 'rollbackRecord' | 'append' | 'appendRaw'
+>
 
 /**
  * Records on their way into batches: one open batch per partition, savepoints around input records, a bound on memory.
@@ -39,7 +48,6 @@ export class Accumulator {
   readonly #options: AccumulatorOptions
   readonly #pool: BatchPool
   readonly #topics = new Map<string, TopicBuffers>()
-  #lastTopic: TopicBuffers | undefined
   readonly #active: PartitionBuffer[] = []
   /** Buffers written by the savepoint that is open; only the first `#touchedCount` count. */
   readonly #touched: PartitionBuffer[] = []
@@ -98,33 +106,42 @@ export class Accumulator {
     else this.#lower(known.limits, this.#usableBytes(maxMessageBytes))
   }
 
-  /** Opens a savepoint. */
+  /** The buffers of a topic. */
+  topic(topic: string): TopicBuffers {
+    return this.#topics.get(topic) ?? this.#addTopic(topic, MAX_MESSAGE_BYTES_DEFAULT)
+  }
+
+  /** Opens a savepoint around one input record: nothing appended from here on is sent before `endRecord`. */
   beginRecord(): void {
     assert(this.#savepoint === 0, 'one savepoint at a time')
     this.#lastSavepoint += 1
     this.#savepoint = this.#lastSavepoint
-    this.#markRecords = this.#records
-    this.#markBytes = this.#bytes
-    this.#markBuffered = this.#bufferedBytes
   }
 
-  /** Keeps what was appended since `beginRecord`. */
-  endRecord(): void {
+  /**
+   * Keeps what was appended since `beginRecord`.
+   *
+   * @returns whether anything was
+   */
+  endRecord(): boolean {
     assert(this.#savepoint !== 0, 'a savepoint is open')
-    for (let i = 0; i < this.#touchedCount; i += 1) this.#touched[i]?.forgetMark()
+    const wrote = this.#touchedCount > 0
     this.#touchedCount = 0
     this.#savepoint = 0
+    return wrote
   }
 
   /** Removes what was appended since `beginRecord`. */
   rollbackRecord(): void {
     assert(this.#savepoint !== 0, 'a savepoint is open')
-    for (let i = 0; i < this.#touchedCount; i += 1) this.#touched[i]?.rollback(this.#dropFilling)
+    if (this.#touchedCount > 0) {
+      for (let i = 0; i < this.#touchedCount; i += 1) this.#touched[i]?.rollback(this.#dropFilling)
+      this.#records = this.#markRecords
+      this.#bytes = this.#markBytes
+      this.#bufferedBytes = this.#markBuffered
+    }
     this.#touchedCount = 0
     this.#savepoint = 0
-    this.#records = this.#markRecords
-    this.#bytes = this.#markBytes
-    this.#bufferedBytes = this.#markBuffered
   }
 
   /**
@@ -133,15 +150,14 @@ export class Accumulator {
    * @throws MillraceError `RECORD_TOO_LARGE` when it does not fit into its topic
    */
   append(
-    topic: string,
+    topic: TopicBuffers,
     partition: number,
     key: Uint8Array | null,
     value: Uint8Array | null,
     timestamp: number,
     headers: RecordHeaders,
   ): void {
-    const buffers = this.#lastTopic?.topic === topic ? this.#lastTopic : this.#topicOf(topic)
-    const buffer = buffers.partitions[partition] ?? this.#addPartition(buffers, partition)
+    const buffer = topic.partitions[partition] ?? this.#addPartition(topic, partition)
     if (buffer.markedBy !== this.#savepoint) this.#mark(buffer)
     const open = buffer.open ?? this.#begin(buffer)
     const before = open.writer.bytes
@@ -149,7 +165,7 @@ export class Accumulator {
     try {
       appended = open.writer.append(key, value, timestamp, headers)
     } catch (error) {
-      if (!(error instanceof MillraceError) || error.code !== 'RECORD_TOO_LARGE') throw error
+      if (!isRecordTooLarge(error)) throw error
       this.#appendAlone(buffer, key, value, timestamp, headers)
       return
     }
@@ -158,9 +174,30 @@ export class Accumulator {
       return
     }
     // Full: the next one is empty, so that it either takes the record or throws.
-    buffer.full.push(open)
-    buffer.open = undefined
+    this.#fill(buffer, open)
     this.append(topic, partition, key, value, timestamp, headers)
+  }
+
+  /** As `append`, of a record as it lies in another batch. */
+  appendRaw(topic: TopicBuffers, partition: number, raw: RawRecord, timestamp: number): void {
+    const buffer = topic.partitions[partition] ?? this.#addPartition(topic, partition)
+    if (buffer.markedBy !== this.#savepoint) this.#mark(buffer)
+    const open = buffer.open ?? this.#begin(buffer)
+    const before = open.writer.bytes
+    let appended = false
+    try {
+      appended = open.writer.appendRaw(raw, timestamp)
+    } catch (error) {
+      if (!isRecordTooLarge(error)) throw error
+      this.#appendRawAlone(buffer, raw, timestamp)
+      return
+    }
+    if (appended) {
+      this.#count(open.writer.bytes - before)
+      return
+    }
+    this.#fill(buffer, open)
+    this.appendRaw(topic, partition, raw, timestamp)
   }
 
   /**
@@ -211,7 +248,7 @@ export class Accumulator {
    * refused when it is appended again, where its source record is known and has a policy.
    */
   refused(topic: string, records: number, batchBytes: number): void {
-    const { limits } = this.#topicOf(topic)
+    const { limits } = this.topic(topic)
     if (records > 1) limits.batchBytes = Math.max(BATCH_BYTES_MIN, limits.batchBytes >>> 1)
     else this.#lower(limits, batchBytes - 1)
   }
@@ -227,8 +264,14 @@ export class Accumulator {
     this.#bufferedBytes += bytes
   }
 
+  /** The first record of a savepoint in a partition; the first of all notes the counters, too. */
   #mark(buffer: PartitionBuffer): void {
     if (this.#savepoint === 0) return
+    if (this.#touchedCount === 0) {
+      this.#markRecords = this.#records
+      this.#markBytes = this.#bytes
+      this.#markBuffered = this.#bufferedBytes
+    }
     buffer.mark(this.#savepoint)
     this.#touched[this.#touchedCount] = buffer
     this.#touchedCount += 1
@@ -245,6 +288,11 @@ export class Accumulator {
     return batch
   }
 
+  #fill(buffer: PartitionBuffer, open: FillingBatch): void {
+    buffer.full.push(open)
+    buffer.open = undefined
+  }
+
   /** A record larger than `batch.size` travels in a batch of its own, up to what the topic takes. */
   #appendAlone(
     buffer: PartitionBuffer,
@@ -253,10 +301,18 @@ export class Accumulator {
     timestamp: number,
     headers: RecordHeaders,
   ): void {
+    this.#fillAlone(buffer, writer => writer.append(key, value, timestamp, headers))
+  }
+
+  #appendRawAlone(buffer: PartitionBuffer, raw: RawRecord, timestamp: number): void {
+    this.#fillAlone(buffer, writer => writer.appendRaw(raw, timestamp))
+  }
+
+  #fillAlone(buffer: PartitionBuffer, append: (writer: RecordBatchWriter) => boolean): void {
     const { lane, limits } = buffer
     const batch = this.#pool.take(limits.maxMessageBytes)
     try {
-      batch.writer.append(key, value, timestamp, headers)
+      append(batch.writer)
     } catch (cause) {
       this.#pool.give(batch)
       if (!(cause instanceof MillraceError)) throw cause
@@ -267,8 +323,7 @@ export class Accumulator {
         partition: lane.partition,
       })
     }
-    if (buffer.open !== undefined) buffer.full.push(buffer.open)
-    buffer.open = undefined
+    if (buffer.open !== undefined) this.#fill(buffer, buffer.open)
     buffer.full.push(batch)
     this.#count(batch.writer.bytes)
   }
@@ -312,12 +367,6 @@ export class Accumulator {
     if (last !== undefined && last !== removed) this.#active[index] = last
   }
 
-  #topicOf(topic: string): TopicBuffers {
-    const buffers = this.#topics.get(topic) ?? this.#addTopic(topic, MAX_MESSAGE_BYTES_DEFAULT)
-    this.#lastTopic = buffers
-    return buffers
-  }
-
   #addTopic(topic: string, maxMessageBytes: number): TopicBuffers {
     const bytes = this.#usableBytes(maxMessageBytes)
     const limits = { maxMessageBytes: bytes, batchBytes: Math.min(this.#options.batchSizeBytes, bytes) }
@@ -337,4 +386,8 @@ export class Accumulator {
     buffers.partitions[partition] = buffer
     return buffer
   }
+}
+
+function isRecordTooLarge(error: unknown): boolean {
+  return error instanceof MillraceError && error.code === 'RECORD_TOO_LARGE'
 }

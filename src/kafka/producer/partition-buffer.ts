@@ -19,7 +19,7 @@ export class PartitionBuffer {
   readonly full: FillingBatch[] = []
   /** Is in the accumulator's list of buffers with records. */
   active = false
-  /** The savepoint whose mark stands below; 0 for none. */
+  /** The savepoint whose mark stands below; savepoints are numbered, so that the mark of an earlier one says nothing. */
   markedBy = 0
   #markOpen: FillingBatch | undefined
   #markCount = 0
@@ -54,12 +54,6 @@ export class PartitionBuffer {
     }
     this.open = kept
     kept?.writer.truncate(this.#markCount, this.#markBytes, this.#markMaxTimestamp)
-    this.forgetMark()
-  }
-
-  /** The savepoint ended well. */
-  forgetMark(): void {
     this.markedBy = 0
-    this.#markOpen = undefined
   }
 }

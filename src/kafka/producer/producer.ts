@@ -1,11 +1,10 @@
 import { assert } from '../../model/assert.ts'
 import { crashPoint } from '../../model/crash-point.ts'
 import { asMillraceError, MillraceError } from '../../model/errors.ts'
-import type { RecordHeaders } from '../../model/headers.ts'
 import type { TopicPartitionMap } from '../../model/topic-partition.ts'
 import type { GroupMembership } from '../group-membership.ts'
 import type { OffsetAndMetadata } from '../offset-and-metadata.ts'
-import { Accumulator } from './accumulator.ts'
+import { Accumulator, type RecordAppender } from './accumulator.ts'
 import { EarliestAlarm } from './earliest-alarm.ts'
 import { IdempotentSession } from './idempotent-session.ts'
 import type { OutgoingBatch } from './outgoing-batch.ts'
@@ -99,36 +98,9 @@ export class Producer {
     this.#accumulator.register(topic, limits.maxMessageBytes)
   }
 
-  /** Opens a savepoint around one input record: nothing appended from here on is sent before `endRecord`. */
-  beginRecord(): void {
-    this.#accumulator.beginRecord()
-  }
-
-  /** Keeps what was appended since `beginRecord`. */
-  endRecord(): void {
-    this.#accumulator.endRecord()
-  }
-
-  /** Removes what was appended since `beginRecord`. */
-  rollbackRecord(): void {
-    this.#accumulator.rollbackRecord()
-  }
-
-  /**
-   * Appends one record to a batch; it is sent later.
-   *
-   * @param timestamp - milliseconds since 1970
-   * @throws MillraceError `RECORD_TOO_LARGE` when it does not fit into its topic
-   */
-  append(
-    topic: string,
-    partition: number,
-    key: Uint8Array | null,
-    value: Uint8Array | null,
-    timestamp: number,
-    headers: RecordHeaders,
-  ): void {
-    this.#accumulator.append(topic, partition, key, value, timestamp, headers)
+  /** Where records are appended; they are sent later. */
+  get records(): RecordAppender {
+    return this.#accumulator
   }
 
   /** Whether `buffer.memory` is used up: the caller waits for `whenBufferFree` before it appends more. */

@@ -1,6 +1,7 @@
 import { assert } from '../../model/assert.ts'
 import { MillraceError } from '../../model/errors.ts'
 import { NO_HEADERS, type RecordHeaders } from '../../model/headers.ts'
+import type { RawRecord } from '../../model/record-source.ts'
 import { BATCH, COMPRESSION_CODES, type CompressionType, LENGTH_OVERHEAD, MAGIC } from './batch-layout.ts'
 import { compress } from './compression.ts'
 import { writeInt64 } from './int64.ts'
@@ -11,6 +12,7 @@ export { type BatchProducer, SealedBatch } from './sealed-batch.ts'
 
 /** Below this a loop copies faster than a call into the runtime. */
 const COPY_LOOP_BYTES_MAX = 12
+const COPY_WORDS_BYTES_MAX = 128
 
 /**
  * Appends records straight into the bytes of a batch of format 2, without an object per record.
@@ -19,6 +21,7 @@ const COPY_LOOP_BYTES_MAX = 12
 export class RecordBatchWriter {
   readonly #maxBytes: number
   #buffer: Buffer
+  #view: DataView
   #position: number = BATCH.records
   #count = 0
   #baseTimestamp = 0
@@ -32,6 +35,7 @@ export class RecordBatchWriter {
     assert(options.maxBytes > BATCH.records, 'a batch has room for its header', { maxBytes: options.maxBytes })
     this.#maxBytes = options.maxBytes
     this.#buffer = Buffer.allocUnsafeSlow(Math.max(options.initialBytes, BATCH.records))
+    this.#view = viewOf(this.#buffer)
   }
 
   /** How many records there are. */
@@ -96,10 +100,32 @@ export class RecordBatchWriter {
       at = writeHeaders(buffer, at, headers)
     }
     assert(at === end, 'a record has the size that was computed')
-    this.#position = end
-    this.#count = count + 1
-    if (count === 0) this.#baseTimestamp = timestamp
-    if (timestamp > this.#maxTimestamp) this.#maxTimestamp = timestamp
+    this.#appended(end, timestamp)
+    return true
+  }
+
+  /** As `append`, with key, value and headers of a record as another batch holds it: one copy, and no object. */
+  appendRaw(raw: RawRecord, timestamp: number): boolean {
+    assert(!this.#isSealed, 'a sealed batch takes no record')
+    const count = this.#count
+    const delta = count === 0 ? 0 : timestamp - this.#baseTimestamp
+    const { bodyAt } = raw
+    const copied = raw.bodyEnd - bodyAt
+    const body = 1 + varlongBytes(delta) + varintBytes(count) + copied
+    const start = this.#position
+    const end = start + varintBytes(body) + body
+    if (end > this.#maxBytes) return this.#refuse(body, delta)
+    if (end > this.#buffer.length) this.#grow(end)
+
+    const buffer = this.#buffer
+    let at = writeVarint(buffer, start, body)
+    buffer[at] = 0
+    at = writeVarlong(buffer, at + 1, delta)
+    at = writeVarint(buffer, at, count)
+    if (copied > COPY_WORDS_BYTES_MAX) raw.batch.copy(buffer, at, bodyAt, bodyAt + copied)
+    else copyWords(raw.batchView, bodyAt, this.#view, at, copied)
+    assert(at + copied === end, 'a record has the size that was computed')
+    this.#appended(end, timestamp)
     return true
   }
 
@@ -142,6 +168,13 @@ export class RecordBatchWriter {
     this.#isSealed = false
   }
 
+  #appended(end: number, timestamp: number): void {
+    if (this.#count === 0) this.#baseTimestamp = timestamp
+    if (timestamp > this.#maxTimestamp) this.#maxTimestamp = timestamp
+    this.#position = end
+    this.#count += 1
+  }
+
   /** In an empty batch both deltas are zero and take one byte each. */
   #refuse(body: number, delta: number): false {
     const alone = body - varlongBytes(delta) - varintBytes(this.#count) + 2
@@ -156,7 +189,19 @@ export class RecordBatchWriter {
     const larger = Buffer.allocUnsafeSlow(Math.min(this.#maxBytes, Math.max(needed, this.#buffer.length * 2)))
     this.#buffer.copy(larger, 0, 0, this.#position)
     this.#buffer = larger
+    this.#view = viewOf(larger)
   }
+}
+
+function viewOf(buffer: Buffer): DataView {
+  return new DataView(buffer.buffer, buffer.byteOffset, buffer.length)
+}
+
+/** Copies a few bytes between two buffers, four at a time: faster than a call into the runtime, and without an object. */
+function copyWords(from: DataView, start: number, to: DataView, target: number, length: number): void {
+  const words = length & ~3
+  for (let at = 0; at < words; at += 4) to.setInt32(target + at, from.getInt32(start + at, true), true)
+  for (let at = words; at < length; at += 1) to.setUint8(target + at, from.getUint8(start + at))
 }
 
 function writeBytes(buffer: Buffer, at: number, bytes: Uint8Array | null): number {

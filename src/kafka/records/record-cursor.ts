@@ -1,5 +1,5 @@
 import { headersOf, NO_HEADERS, type RecordHeader, type RecordHeaders } from '../../model/headers.ts'
-import type { RecordSource } from '../../model/record-source.ts'
+import type { RawRecord, RecordSource } from '../../model/record-source.ts'
 import { AbortFilter, type AbortedTransaction } from './abort-filter.ts'
 import { BatchReader } from './batch-reader.ts'
 import { VarintReader } from './varint.ts'
@@ -20,18 +20,20 @@ export interface RecordBlock {
 }
 
 const NO_RECORDS = Buffer.alloc(0)
+const NO_VIEW = new DataView(new ArrayBuffer(0))
 
 /**
  * Walks the records of a fetched block in place: key and value are slices, made when they are asked for. Markers,
  * records of aborted transactions and gaps of compaction are passed over. Kafka: `CompletedFetch`.
  */
-export class RecordCursor implements RecordSource {
+export class RecordCursor implements RecordSource, RawRecord {
   readonly #batch = new BatchReader()
   readonly #abortFilter = new AbortFilter()
   #isCommittedOnly = true
   #position = 0
   /** The current batch's records, decompressed, and how far they are read. */
   #records: Buffer = NO_RECORDS
+  #view: DataView | undefined
   #at = 0
   #left = 0
   #baseOffset = 0
@@ -46,6 +48,7 @@ export class RecordCursor implements RecordSource {
   #keyBytes = -1
   #valueAt = 0
   #valueBytes = -1
+  #bodyAt = 0
   #headersAt = 0
   #recordEnd = 0
   #sizedEnd = 0
@@ -70,6 +73,46 @@ export class RecordCursor implements RecordSource {
 
   get timestamp(): number {
     return this.#timestamp
+  }
+
+  get hasKey(): boolean {
+    return this.#keyBytes >= 0
+  }
+
+  get hasValue(): boolean {
+    return this.#valueBytes >= 0
+  }
+
+  get raw(): RawRecord {
+    return this
+  }
+
+  get batch(): Buffer {
+    return this.#records
+  }
+
+  get batchView(): DataView {
+    return (this.#view ??= viewOf(this.#records))
+  }
+
+  get bodyAt(): number {
+    return this.#bodyAt
+  }
+
+  get bodyEnd(): number {
+    return this.#recordEnd
+  }
+
+  get keyAt(): number {
+    return this.#keyAt
+  }
+
+  get keyBytes(): number {
+    return this.#keyBytes
+  }
+
+  get valueBytes(): number {
+    return this.#valueBytes
   }
 
   get key(): Buffer | null {
@@ -154,6 +197,7 @@ export class RecordCursor implements RecordSource {
   #enter(): void {
     const batch = this.#batch
     this.#records = batch.records()
+    this.#view = undefined
     this.#at = 0
     this.#left = batch.count
     this.#baseOffset = batch.baseOffset
@@ -175,6 +219,7 @@ export class RecordCursor implements RecordSource {
     const timestamp = this.#baseTimestamp + this.#varlong()
     this.#offset = this.#baseOffset + this.#varint()
     this.#timestamp = Number.isNaN(this.#appendTimestamp) ? timestamp : this.#appendTimestamp
+    this.#bodyAt = this.#at
     this.#keyBytes = this.#varint()
     this.#keyAt = this.#at
     if (this.#keyBytes > 0) this.#at += this.#keyBytes
@@ -182,6 +227,7 @@ export class RecordCursor implements RecordSource {
     this.#valueAt = this.#at
     if (this.#valueBytes > 0) this.#at += this.#valueBytes
     if (this.#at >= end || this.#keyBytes < -1 || this.#valueBytes < -1) this.#fail('a record whose parts do not fit')
+    if (records[this.#at] === 0 && this.#at + 1 !== end) this.#fail('bytes after the headers of a record')
     if (this.#offset < this.#baseOffset || this.#offset > this.#lastOffset) this.#fail('an offset outside its batch')
     if (!Number.isSafeInteger(this.#timestamp)) this.#fail('a timestamp beyond 2^53 milliseconds')
     this.#headersAt = this.#at
@@ -265,4 +311,8 @@ export class RecordCursor implements RecordSource {
   #fail(what: string): never {
     return this.#batch.fail(what, this.#offset)
   }
+}
+
+function viewOf(records: Buffer): DataView {
+  return records.length === 0 ? NO_VIEW : new DataView(records.buffer, records.byteOffset, records.length)
 }

@@ -74,7 +74,14 @@ describe('producer at its limits, on a real broker', function () {
     const room = await aRoom({ 'message.timestamp.after.max.ms': '1000' })
     const producer = await room.producer()
     const { NO_HEADERS } = await import('../../../src/model/headers.ts')
-    producer.append(room.topic, 0, null, Buffer.from('future'), Date.now() + 3_600_000, NO_HEADERS)
+    producer.records.append(
+      producer.records.topic(room.topic),
+      0,
+      null,
+      Buffer.from('future'),
+      Date.now() + 3_600_000,
+      NO_HEADERS,
+    )
     const failure = await failureOf(producer.flush(TIMEOUT_MS))
     expect(failure.code).to.equal('RECORD_REFUSED')
     expect(failure.details).to.include({ topic: room.topic, partition: 0, kafkaCode: 32 })

@@ -94,7 +94,14 @@ export class ProducerRoom {
   /** Appends values to a partition; nothing is waited for. */
   append(producer: Producer, values: readonly string[], partition = 0): void {
     for (const value of values) {
-      producer.append(this.topic, partition, null, Buffer.from(value), Date.now(), NO_HEADERS)
+      producer.records.append(
+        producer.records.topic(this.topic),
+        partition,
+        null,
+        Buffer.from(value),
+        Date.now(),
+        NO_HEADERS,
+      )
     }
   }
 

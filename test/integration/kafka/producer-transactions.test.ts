@@ -92,12 +92,12 @@ for (const kind of TRANSACTION_BROKERS) {
 
     it('takes a rolled back record out of the transaction', async () => {
       const producer = await room.producer()
-      producer.beginRecord()
+      producer.records.beginRecord()
       room.append(producer, ['kept'])
-      producer.endRecord()
-      producer.beginRecord()
+      producer.records.endRecord()
+      producer.records.beginRecord()
       room.append(producer, ['gone'])
-      producer.rollbackRecord()
+      producer.records.rollbackRecord()
       await room.commit(producer, [])
       expect(await room.written()).to.deep.equal(['kept'])
     })

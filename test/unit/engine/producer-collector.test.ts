@@ -11,10 +11,14 @@ function collecting(clock: ManualClock): { collector: ProducerCollector; appende
   const collector = new ProducerCollector(
     {
       register: () => undefined,
-      append: (_topic, partition, _key, _value, timestamp) => appended.push([partition, timestamp]),
-      beginRecord: () => undefined,
-      endRecord: () => undefined,
-      rollbackRecord: () => undefined,
+      records: {
+        topic: topic => ({ topic, limits: { maxMessageBytes: 1, batchBytes: 1 }, partitions: [] }),
+        append: (_topic, partition, _key, _value, timestamp) => appended.push([partition, timestamp]),
+        appendRaw: () => undefined,
+        beginRecord: () => undefined,
+        endRecord: () => false,
+        rollbackRecord: () => undefined,
+      },
     },
     { partitions: new Map([['out', 3]]), maxMessageBytes: new Map([['out', 1_000_000]]) },
     clock,

@@ -98,6 +98,16 @@ export class FedBlock implements RecordSource {
     return this.#records[this.#at]?.timestamp ?? 0
   }
 
+  readonly raw = undefined
+
+  get hasKey(): boolean {
+    return this.key !== null
+  }
+
+  get hasValue(): boolean {
+    return this.value !== null
+  }
+
   get key(): Buffer | null {
     return bytesOf(this.#records[this.#at]?.key)
   }

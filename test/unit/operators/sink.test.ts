@@ -1,4 +1,5 @@
 import { expect } from 'chai'
+import { outputBySending } from '../../../src/engine/record-collector.ts'
 import { MillraceError } from '../../../src/model/errors.ts'
 import { CurrentRecord } from '../../../src/operators/current-record.ts'
 import { NO_HEADERS } from '../../../src/model/headers.ts'
@@ -9,13 +10,17 @@ import { timeWindowed } from '../../../src/serdes/windowed.ts'
 
 function partitionsSent(partitioner: PartitionerStep, dropped: string[] = []): (number | undefined)[] {
   const partitions: (number | undefined)[] = []
+  const collector = {
+    send: (_topic: string, partition: number | undefined) => {
+      partitions.push(partition)
+    },
+  }
   const forward = sink({
     name: 'out',
     record: new CurrentRecord(),
-    output: { send: (_topic, partition) => partitions.push(partition), partitionCount: () => 4 },
+    output: { ...collector, output: topic => outputBySending(collector, topic), partitionCount: () => 4 },
     topic: 't',
-    keyBytes: () => null,
-    valueBytes: () => null,
+    bytes: { keyBytes: () => null, valueBytes: () => null, isSource: false },
     partitioner,
     dropped: reason => dropped.push(reason),
   })

@@ -5,7 +5,8 @@ import type { RecordSource } from '../../../src/model/record-source.ts'
 import { TopicPartitionMap } from '../../../src/model/topic-partition.ts'
 import { STAMPED_WHEN_SENT } from '../../../src/stores/changelog.ts'
 import { partitionForKey } from '../../../src/model/murmur2.ts'
-import type { RecordCollector } from '../../../src/engine/record-collector.ts'
+import { outputBySending, type RecordCollector } from '../../../src/engine/record-collector.ts'
+import type { TopicOutput } from '../../../src/operators/sink.ts'
 import { StreamTask } from '../../../src/engine/stream-task.ts'
 import type { OffsetAndMetadata } from '../../../src/kafka/offset-and-metadata.ts'
 import { planApplication } from '../../../src/topology/plan-application.ts'
@@ -282,6 +283,10 @@ class BenchTask implements RecordCollector {
     this.#written.push({ topic, partition: target, entry })
   }
 
+  output(topic: string): TopicOutput {
+    return outputBySending(this, topic)
+  }
+
   partitionCount(): number {
     return this.#bench.options.partitions ?? 2
   }
@@ -290,8 +295,10 @@ class BenchTask implements RecordCollector {
     this.#mark = this.#written.length
   }
 
-  endRecord(): void {
+  endRecord(): boolean {
+    const wrote = this.#written.length > this.#mark
     this.#mark = this.#written.length
+    return wrote
   }
 
   rollbackRecord(): void {
@@ -301,6 +308,7 @@ class BenchTask implements RecordCollector {
 
 /** Committed records of a log as one block. */
 class LogBlock implements RecordSource {
+  readonly raw = undefined
   readonly #records: readonly ObservedRecord[]
   readonly #end: number
   #at = -1
@@ -321,6 +329,14 @@ class LogBlock implements RecordSource {
 
   get timestamp(): number {
     return this.#record?.timestamp ?? -1
+  }
+
+  get hasKey(): boolean {
+    return this.key !== null
+  }
+
+  get hasValue(): boolean {
+    return this.value !== null
   }
 
   get key(): Buffer | null {

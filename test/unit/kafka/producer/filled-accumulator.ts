@@ -27,7 +27,7 @@ export class FilledAccumulator {
   }
 
   append(value: string, partition = 0, topic = 'out'): void {
-    this.accumulator.append(topic, partition, null, Buffer.from(value), 1_000, NO_HEADERS)
+    this.accumulator.append(this.accumulator.topic(topic), partition, null, Buffer.from(value), 1_000, NO_HEADERS)
   }
 
   /** The batches of a partition so far, oldest first. */
