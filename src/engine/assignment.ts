@@ -94,6 +94,16 @@ function asksForShutdown(data: unknown): boolean {
 /** The partition counts of the source topics that tasks are numbered by. */
 export type PartitionCounts = ReadonlyMap<string, number>
 
+/** Asks the cluster for the partition counts of topics; those that do not exist are absent. */
+export async function countPartitions(
+  cluster: {
+    topics(names: readonly string[]): Promise<ReadonlyMap<string, { readonly partitions: readonly unknown[] }>>
+  },
+  names: readonly string[],
+): Promise<PartitionCounts> {
+  return new Map(Array.from(await cluster.topics(names), ([name, { partitions }]) => [name, partitions.length]))
+}
+
 /** Changes when the source topics or their partition counts change. */
 export function planFingerprint(plan: ApplicationPlan, counts: PartitionCounts): string {
   const lines = plan.subtopologies.flatMap(({ id, sources }) =>

@@ -11,6 +11,7 @@ import type { GroupEvent, GroupMember } from '../kafka/group/group-member.ts'
 import type { ActiveTask } from './active-task.ts'
 import { decodeAssignmentData, subscriptionData, type AssignmentData, type PartitionCounts } from './assignment.ts'
 import type { AssignmentClaims } from './assignment-claims.ts'
+import type { InputGrowth } from './input-growth.ts'
 import type { TaskRegistry } from './task-registry.ts'
 
 /** What a rebalance works on, all of one stream thread. */
@@ -26,6 +27,8 @@ export interface RebalancerOptions {
   readonly fingerprint: () => Promise<string>
   /** Partition counts of the source topics, which say what each task reads. */
   readonly partitionCounts: () => Promise<PartitionCounts>
+  /** Tells when the group has to hand out partitions that it does not know yet. */
+  readonly growth: Pick<InputGrowth, 'look'>
   /** Commits the open transaction; throws what the commit throws. */
   readonly commit: () => Promise<void>
   /** Aborts the open transaction and rewinds all tasks. */
@@ -78,6 +81,7 @@ export class Rebalancer {
    * @throws MillraceError what the group says must stop the thread, and what a commit throws
    */
   async apply(): Promise<MillraceError | undefined> {
+    if (this.#options.growth.look()) this.#rejoinNeeded = true
     for (;;) {
       if (this.#assignment !== undefined) await this.#applyAssignment(this.#assignment)
       if (this.#rejoinNeeded && !this.#options.member.joinOutstanding) {

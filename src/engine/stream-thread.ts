@@ -1,6 +1,6 @@
 import { asMillraceError, type MillraceError } from '../model/errors.ts'
 import type { ActiveTask } from './active-task.ts'
-import { assignRound, planFingerprint, type PartitionCounts } from './assignment.ts'
+import { assignRound, countPartitions, planFingerprint, type PartitionCounts } from './assignment.ts'
 import { AssignmentClaims } from './assignment-claims.ts'
 import { ChangelogRestorer } from './changelog-restorer.ts'
 import type { CommitParts } from './commit-cycle.ts'
@@ -9,6 +9,7 @@ import { commitStrategyOf } from './commit-strategies.ts'
 import { FailureRecovery } from './failure-recovery.ts'
 import { GlobalTables } from './global-tables.ts'
 import { idleWaitOf } from './idle-wait.ts'
+import { InputGrowth } from './input-growth.ts'
 import { InputFailures } from './input-failures.ts'
 import { InputRewinder } from './input-rewinder.ts'
 import { ProducerCollector } from './producer-collector.ts'
@@ -60,6 +61,7 @@ export class StreamThread {
   readonly #commits: ThreadCommits
   readonly #recovery: FailureRecovery
   readonly #inputFailures: InputFailures
+  readonly #counts = (): Promise<PartitionCounts> => countPartitions(this.clients.cluster, this.#registry.sourceTopics)
   #state: ThreadState = 'created'
   #stop: StopOptions | undefined
   #paused = false
@@ -76,7 +78,7 @@ export class StreamThread {
       ...options,
       onWake: this.#wakeup.signal,
       onUndelivered: records => this.metrics.dropped('undelivered', records),
-      assign: async round => assignRound(plan, await this.#partitionCounts(), round),
+      assign: async round => assignRound(plan, await this.#counts(), round),
     })
     const { producer, fetcher, admin } = this.clients
     this.#collector = new ProducerCollector(producer, topics, clock)
@@ -329,7 +331,9 @@ export class StreamThread {
   }
 
   #newRebalancer(): Rebalancer {
-    const { plan, random, logger, identity } = this.#options
+    const { plan, random, logger, identity, clock } = this.#options
+    const counts = this.#counts
+    const onWake = this.#wakeup.signal
     return new Rebalancer({
       member: this.clients.member,
       registry: this.#registry,
@@ -337,20 +341,16 @@ export class StreamThread {
       logger,
       processId: identity.processId,
       firstJoin: Math.floor(random() * 2 ** 32),
-      fingerprint: async () => planFingerprint(plan, await this.#partitionCounts()),
-      partitionCounts: () => this.#partitionCounts(),
+      fingerprint: async () => planFingerprint(plan, await counts()),
+      partitionCounts: counts,
+      growth: new InputGrowth({ plan, counts, clock, logger, onWake }),
       commit: () => this.#commits.commit('rebalance'),
       abort: cause => this.#commits.abort(cause),
       open: tasks => this.#starter.start(tasks),
       close: task => this.#close(task),
-      onWake: this.#wakeup.signal,
+      onWake,
       onRebalance: () => this.metrics.rebalanced(),
     })
-  }
-
-  async #partitionCounts(): Promise<PartitionCounts> {
-    const topics = await this.clients.cluster.topics(this.#registry.sourceTopics)
-    return new Map(Array.from(topics, ([name, topic]) => [name, topic.partitions.length]))
   }
 
   #commitParts(): CommitParts {

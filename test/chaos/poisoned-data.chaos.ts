@@ -1,6 +1,7 @@
 import { expect } from 'chai'
 import { TopicPartitionMap } from '../../src/model/topic-partition.ts'
 import { uniqueName } from '../support/broker.ts'
+import { eventually } from '../support/condition.ts'
 import { faultFired } from '../support/fault-count.ts'
 import type { RecordToWrite } from '../support/kafka-writer.ts'
 import { numbered, PATIENCE_MS, useCaseRoom, type CaseApplication } from '../integration/cases/case-room.ts'
@@ -106,6 +107,36 @@ describe('poisoned data', function () {
     const text = process.lines.join('\n')
     expect(text).to.include('TOPIC_MISMATCH').and.to.include(input)
     faultFired('F36', 1, 'partitions added')
+  })
+
+  it('F36 more partitions of an input under an application without state: they are handed out and read', async () => {
+    const input = await room().topic('in', 1)
+    const id = uniqueName('app')
+    const process = await room().start({
+      id,
+      kafka: { 'metadata.max.age.ms': 1_000 },
+      sources: { in: { topic: input, key: 'string', value: 'string' } },
+      sinks: { out: { from: 'in', topic: `${input}-out` } },
+    })
+    await room().write(input, numbered(10))
+    await room().untilRecords(`${input}-out`, 10)
+    await room().admin.createPartitions(input, 2)
+    const late = numbered(10, 10).map(record => ({ ...record, partition: 1 }))
+    await eventually(
+      'the new partition takes records',
+      async () =>
+        room()
+          .write(input, late)
+          .then(
+            () => true,
+            () => false,
+          ),
+      PATIENCE_MS,
+    )
+    const values = (await room().untilRecords(`${input}-out`, 20)).map(({ value }) => Number(value?.toString()))
+    expect(values.toSorted((a, b) => a - b)).to.deep.equal(Array.from({ length: 20 }, (_, index) => index))
+    expect(process.hasExited).to.equal(false)
+    faultFired('F36', late.length, 'records in a new partition')
   })
 
   it('F39 a group that is deleted or reset under a running application: refused by the broker, and nothing changes', async () => {

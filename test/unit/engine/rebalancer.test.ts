@@ -38,6 +38,7 @@ class RebalanceBench {
       ['more', 4],
     ]),
   )
+  grown = new Answers<boolean>(false)
   rebalances = 0
   wakes = 0
   readonly rebalancer = new Rebalancer({
@@ -52,6 +53,7 @@ class RebalanceBench {
       await Promise.resolve()
       return this.counts.next()
     },
+    growth: { look: () => this.grown.next() },
     commit: async () => {
       await this.#answer('commit', this.commits)
     },
@@ -128,6 +130,15 @@ async function owning(...numbers: readonly number[]): Promise<RebalanceBench> {
 }
 
 describe('rebalancer', () => {
+  it('commits and joins again when an input has more partitions than the group knows', async () => {
+    const bench = await owning(1)
+    bench.grown = new Answers(true, false)
+
+    expect(await bench.applied()).to.deep.equal(['commit'])
+    expect(bench.owned()).to.deep.equal(['in-1', 'more-1'])
+    expect(bench.member.joins).to.have.lengthOf(1)
+  })
+
   it('joins with what it owns, with bytes of its own each time', async () => {
     const bench = await owning(1)
     bench.rebalancer.join()
