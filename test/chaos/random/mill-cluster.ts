@@ -5,6 +5,9 @@ import { inputsOf, type MillTopics, outputsOf } from './mill-application.ts'
 
 const REQUEST_TIMEOUT_MS = 5_000
 const PARTITIONS = 3
+const LOOK_MS = 100
+/** A wait that gets on, but never to its end, is over after so many times its limit. */
+const QUIET_TIMES_MAX = 5
 const OPEN_STATES = ['Ongoing', 'PrepareCommit', 'PrepareAbort']
 
 /** A look at the cluster from outside of all faults; brokers may be away while it looks. */
@@ -94,28 +97,31 @@ export class MillCluster {
     await this.#client.cluster.close()
   }
 
+  /** Fails when nothing more of it was committed for so long: how fast a loaded machine gets on says nothing. */
   async #untilCommitted(
     goalsOf: () => Promise<readonly (readonly [TopicPartition, number])[]>,
-    timeoutMs: number,
+    quietMs: number,
   ): Promise<void> {
-    let open: readonly string[] = []
+    const end = Date.now() + quietMs * QUIET_TIMES_MAX
+    let deadline = Date.now() + quietMs
+    let before = ''
     let trouble: unknown
-    try {
-      await eventually(
-        'all of it is committed',
-        async () => {
-          try {
-            open = await this.#open(await goalsOf())
-            return open.length === 0
-          } catch (error) {
-            trouble = error
-            return false
-          }
-        },
-        timeoutMs,
-      )
-    } catch (error) {
-      throw new Error(`${String(error)}; not committed: ${open.join(', ')}; ${String(trouble)}`, { cause: error })
+    for (;;) {
+      const open = await goalsOf()
+        .then(goals => this.#open(goals))
+        .catch((error: unknown) => {
+          trouble = error
+          return undefined
+        })
+      if (open?.length === 0) return
+      const now = Date.now()
+      const state = open?.join(', ') ?? before
+      if (state !== before) deadline = now + quietMs
+      before = state
+      if (now > Math.min(deadline, end)) {
+        throw new Error(`not committed: ${before}; ${String(trouble)}`)
+      }
+      await new Promise(resolve => setTimeout(resolve, LOOK_MS))
     }
   }
 
