@@ -23,5 +23,5 @@ export function inOrder(files: readonly string[]): readonly (readonly string[])[
 }
 
 function isIntegration(file: string): boolean {
-  return file.split(sep).includes('integration')
+  return file.split(sep).some(folder => folder === 'integration' || folder === 'chaos')
 }

@@ -30,9 +30,10 @@ const KILLED = 'chaos/killed-processes.chaos'
 const STOPPING = 'chaos/stopping-processes.chaos'
 const STEPS = 'chaos/troubled-steps.chaos'
 const NETWORK = 'chaos/network.chaos'
+const REQUESTS = 'chaos/transaction-requests.test'
 const THREE = 'chaos/three-brokers.chaos'
 const CLOCK = 'chaos/jumping-clock.chaos'
-const DATA = 'chaos/poisoned-data.chaos'
+const DATA = 'chaos/poisoned-data.test'
 
 /** The fault catalogue. `npm run chaos` runs it, `docs/correctness.md` shows it. */
 export const FAULT_MATRIX: readonly MatrixRow[] = [
@@ -153,7 +154,7 @@ export const FAULT_MATRIX: readonly MatrixRow[] = [
     what: 'the coordinator moves inside a transaction',
     expected: 'found again; the transaction ends one way',
     counted: 'coordinators that ended, answers NOT_COORDINATOR and COORDINATOR_LOAD_IN_PROGRESS',
-    files: [NETWORK, OUTAGE],
+    files: [REQUESTS, OUTAGE],
   },
   {
     fault: 'F18',
@@ -167,7 +168,7 @@ export const FAULT_MATRIX: readonly MatrixRow[] = [
     what: 'requests that arrive late or twice',
     expected: 'refused, or counted once',
     counted: 'requests sent twice',
-    files: [NETWORK, PRODUCER],
+    files: [REQUESTS, PRODUCER],
   },
   {
     fault: 'F20',

@@ -10,11 +10,6 @@ import { chaosSeed } from './chaos-seed.ts'
 
 const RECORDS = 60
 const WAIT_MS = 90_000
-const COORDINATOR_LOAD_IN_PROGRESS = 14
-const NOT_COORDINATOR = 16
-
-/** Requests of a commit in their order; a coordinator may move between any two of them. */
-const OF_A_COMMIT = ['AddPartitionsToTxn', 'TxnOffsetCommit', 'EndTxn'] as const
 const OF_EVERY_KIND = [
   'Fetch',
   'InitProducerId',
@@ -71,32 +66,6 @@ describe(`a network that fails (seed ${String(chaosSeed())})`, function () {
     expect(process.hasExited, process.lines.slice(-10).join('\n')).to.equal(false)
     return handles
   }
-
-  it('F17 a coordinator that moves between any two requests of a transaction: found again, and it ends one way', async () => {
-    const handles = await underEach(
-      OF_A_COMMIT.flatMap(api =>
-        [NOT_COORDINATOR, COORDINATOR_LOAD_IN_PROGRESS].map(code => ({
-          api,
-          direction: 'request' as const,
-          action: { type: 'error' as const, code },
-          times: integerBetween(random, 1, 4),
-        })),
-      ),
-    )
-    faultFired('F17', fired(handles), 'answers of a coordinator that has moved')
-  })
-
-  it('F19 requests that arrive twice: counted once', async () => {
-    const handles = await underEach(
-      (['Produce', 'AddPartitionsToTxn', 'TxnOffsetCommit', 'EndTxn'] as const).map(api => ({
-        api,
-        direction: 'request',
-        action: { type: 'duplicate' },
-        nth: integerBetween(random, 1, 3),
-      })),
-    )
-    faultFired('F19', fired(handles), 'requests sent twice')
-  })
 
   it('F20 a peer that takes requests and never answers, or never gets them: no wait is endless', async () => {
     const handles = await underEach(

@@ -2,17 +2,17 @@ import { expect } from 'chai'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 
-const files = ['test/unit', 'test/property', 'test/golden', 'test/integration', 'test/contract', 'test/tidy'].flatMap(
-  folder => {
+const files = ['unit', 'property', 'golden', 'integration', 'contract', 'tidy', 'chaos']
+  .map(name => `test/${name}`)
+  .flatMap(folder => {
     try {
       return readdirSync(folder, { recursive: true, encoding: 'utf8' })
-        .filter(name => name.endsWith('.test.ts'))
+        .filter(name => /\.(?:test|chaos)\.ts$/.test(name))
         .map(name => join(folder, name))
     } catch {
       return []
     }
-  },
-)
+  })
 
 describe('tests', () => {
   it('are found', () => {
