@@ -145,6 +145,8 @@ function takes(type: PropertyDefinition['type']): string {
       return 'true, false'
     case 'choice':
       return type.choices.join(', ')
+    case 'list':
+      return `${type.words.join(', ')}, or some of ${type.parts.join(', ')} with commas between`
     case 'integer':
       return type.min === type.max ? String(type.min) : `integer ≥ ${String(type.min)}`
   }

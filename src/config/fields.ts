@@ -100,6 +100,21 @@ export class Fields {
     return undefined
   }
 
+  /** One of some words, or several of others with commas between. */
+  list(name: string, words: readonly string[], parts: readonly string[]): string | undefined {
+    const scalar = this.#scalar(name, `${words.join(', ')}, or some of ${parts.join(', ')}`)
+    if (scalar === undefined || words.includes(scalar.text)) return scalar?.text
+    const wrong = scalar.text.split(',').find(part => !parts.includes(part.trim()))
+    if (wrong === undefined) return scalar.text
+    const nearest = nearestName(wrong.trim(), [...words, ...parts])
+    this.#problems.add(
+      scalar.place,
+      `"${name}" of ${this.what} is ${words.join(', ')}, or some of ${parts.join(', ')} with commas between, not ${shownText(scalar)}`,
+      nearest === undefined ? undefined : `did you mean "${nearest}"?`,
+    )
+    return undefined
+  }
+
   /** A duration, `10s` or milliseconds. */
   duration(name: string): Duration | undefined {
     const scalar = this.#scalar(name, 'a duration')

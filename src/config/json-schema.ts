@@ -135,6 +135,10 @@ function typeSchema(type: PropertyType): SchemaFragment {
       return { anyOf: [{ type: 'boolean' }, REFERENCE] }
     case 'choice':
       return { anyOf: [{ enum: type.choices.flatMap(wordAndValue) }, REFERENCE] }
+    case 'list': {
+      const part = `(${type.parts.map(name => name.replaceAll('.', '\\.')).join('|')})`
+      return { anyOf: [{ enum: type.words }, { type: 'string', pattern: `^${part}( *, *${part})*$` }, REFERENCE] }
+    }
   }
 }
 

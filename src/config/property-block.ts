@@ -148,6 +148,8 @@ function readValue(
       return fields.boolean(name)
     case 'choice':
       return fields.choice(name, type.choices)
+    case 'list':
+      return fields.list(name, type.words, type.parts)
     case 'secret': {
       const node = fields.get(name)
       if (node?.kind === 'scalar' && !node.interpolated && !isBroken(node)) {

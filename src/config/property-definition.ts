@@ -8,6 +8,7 @@ export type PropertyType =
   | { readonly kind: 'integer'; readonly min: number; readonly max: number }
   | { readonly kind: 'boolean' }
   | { readonly kind: 'choice'; readonly choices: readonly string[] }
+  | { readonly kind: 'list'; readonly words: readonly string[]; readonly parts: readonly string[] }
 
 /** A property of Kafka's (or ours) that is honoured. */
 export interface PropertyDefinition {
@@ -34,6 +35,11 @@ export function integer(min: number, max: number = INT_MAX): PropertyType {
 /** A property that holds one of some words. */
 export function oneOf(...choices: readonly string[]): PropertyType {
   return { kind: 'choice', choices }
+}
+
+/** A property that holds one of some words, or several of others with commas between. */
+export function oneOrSeveralOf(words: readonly string[], parts: readonly string[]): PropertyType {
+  return { kind: 'list', words, parts }
 }
 
 /** A property that holds a text. */

@@ -1,4 +1,5 @@
-import { BOOLEAN, integer, oneOf, TEXT, type PropertyDefinition } from './property-definition.ts'
+import { OPTIMIZATIONS } from '../topology/optimization.ts'
+import { BOOLEAN, integer, oneOf, oneOrSeveralOf, TEXT, type PropertyDefinition } from './property-definition.ts'
 
 /** Properties of the `streams:` block that are honoured: Kafka Streams' own, and three of ours. Source: `StreamsConfig`, Kafka 4.4. */
 export const STREAMS_PROPERTIES: readonly PropertyDefinition[] = [
@@ -59,9 +60,9 @@ export const STREAMS_PROPERTIES: readonly PropertyDefinition[] = [
   },
   {
     name: 'topology.optimization',
-    type: oneOf('none', 'all'),
+    type: oneOrSeveralOf(['none', 'all'], OPTIMIZATIONS),
     default: 'none',
-    doc: 'Whether a source topic serves as the changelog of its table, and a stream joined with itself gets by with one store.',
+    doc: 'What is spared: the changelog of a table whose source topic can serve as one, all but one of the repartition topics behind a new key, the second store of a stream that is joined with itself.',
   },
   {
     name: 'ensure.explicit.internal.resource.naming',

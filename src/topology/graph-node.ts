@@ -56,17 +56,26 @@ export interface SinkDefinition {
   readonly serdes?: { readonly key: AnySerde; readonly value: AnySerde }
 }
 
+/**
+ * What an operator does to the records on their way to a repartition topic: gives them another key or another value, or
+ * brings streams together. Kafka Streams: `isKeyChangingOperation`, `isValueChangingOperation`, `isMergeNode` of `GraphNode`.
+ */
+export type NodeEffect = 'changesKey' | 'changesValue' | 'merges'
+
 /** One node of the graph. Kafka Streams: `NodeFactory` of `InternalTopologyBuilder`. */
 export interface GraphNode {
   readonly name: string
   readonly kind: 'source' | 'processor' | 'sink'
-  readonly parents: readonly GraphNode[]
+  /** Changed only while the graph is optimized. */
+  parents: readonly GraphNode[]
   /** In the order they were added, which is the order they are called in. */
   readonly children: GraphNode[]
   /** Names of the stores it uses. */
   readonly stores: Set<string>
   readonly source: SourceDefinition | undefined
   readonly sink: SinkDefinition | undefined
+  /** What it means for the merging of repartition topics; `undefined` = nothing. */
+  readonly effect: NodeEffect | undefined
   /** The store into which the node puts each value before it hands it on; `undefined` when it does not. */
   readonly keeps: string | undefined
   /** Of the input; for a source, of what its extractor reads. A getter: a table may be given a store later. */

@@ -1,7 +1,9 @@
 import { MillraceError, type MillraceErrorDetails } from '../model/errors.ts'
 import type { MillraceErrorCode } from '../model/error-table.ts'
 import type { StoreDefinition } from '../stores/store-spec.ts'
-import type { GraphNode, SideUse, Side, SinkDefinition, SourceDefinition } from './graph-node.ts'
+import type { GraphNode, NodeEffect, SideUse, Side, SinkDefinition, SourceDefinition } from './graph-node.ts'
+import type { Optimization } from './optimization.ts'
+import type { Repartition } from './repartition-topic.ts'
 
 const NUMBER_DIGITS = 10
 const NAME_CHARACTERS_MAX = 249
@@ -14,6 +16,7 @@ export interface NodeDefinition {
   readonly source?: SourceDefinition
   readonly sink?: SinkDefinition
   readonly keeps?: string
+  readonly effect?: NodeEffect
   readonly use: (side: Side) => SideUse
   readonly serdes?: GraphNode['serdes']
   readonly compile: GraphNode['compile']
@@ -32,16 +35,18 @@ export class Graph {
   readonly copartitioned: (readonly GraphNode[])[] = []
   readonly problems: MillraceError[] = []
   /** Names of stores and repartition topics that were numbered, not given. */
-  readonly numberedResources: string[] = []
-  /** Whether `topology.optimization` has its say while the graph is built. */
-  readonly optimizes: boolean
+  numberedResources: string[] = []
+  /** What `topology.optimization` names has its say while the graph is built. */
+  readonly optimizations: ReadonlySet<Optimization>
+  /** Repartition topics that nobody asked for: they can be merged. */
+  readonly repartitions: Repartition[] = []
   /** Whether a stream is joined with itself: the graph then looks different when optimized. */
   hasSelfJoin = false
   readonly #names = new Set<string>()
   #nextNumber = 0
 
-  constructor(options: { readonly optimizes: boolean } = { optimizes: false }) {
-    this.optimizes = options.optimizes
+  constructor(optimizations: ReadonlySet<Optimization> = new Set()) {
+    this.optimizations = optimizations
   }
 
   /** The name given, or the next numbered one; a number is taken in any case, so that naming a step renames no other. */
@@ -75,6 +80,7 @@ export class Graph {
       source: definition.source,
       sink: definition.sink,
       keeps: definition.keeps,
+      effect: definition.effect,
       use: definition.use,
       serdes: definition.serdes ?? { key: undefined, value: undefined },
       compile: definition.compile,
@@ -82,6 +88,13 @@ export class Graph {
     this.nodes.push(node)
     for (const parent of parents) parent.children.push(node)
     return node
+  }
+
+  /** Takes a node out again; its neighbours are the caller's to connect. */
+  remove(node: GraphNode): void {
+    this.nodes.splice(this.nodes.indexOf(node), 1)
+    this.#names.delete(node.name)
+    for (const { children } of node.parents) if (children.includes(node)) children.splice(children.indexOf(node), 1)
   }
 
   /** Makes a store known; the same definition may come again. */

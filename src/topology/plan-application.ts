@@ -12,6 +12,7 @@ import type {
   SubtopologyPlan,
 } from './plan.ts'
 import type { OffsetReset } from './options.ts'
+import { optimizationsOf } from './optimization.ts'
 import type { StreamsProperties } from './properties.ts'
 import { groupNodes, type NodeGroup } from './subtopologies.ts'
 import { asBuiltTopology, type Topology } from './topology.ts'
@@ -158,7 +159,9 @@ function planStore(graph: Graph, name: string, properties: PlanProperties): read
   if (definition === undefined) return []
   const { logging } = definition.options
   const source = graph.sourceStores.get(name)?.source
-  const sourceTopic = properties['topology.optimization'] === 'all' ? source?.topics[0] : undefined
+  const sourceTopic = optimizationsOf(properties['topology.optimization']).has('reuse.ktable.source.topics')
+    ? source?.topics[0]
+    : undefined
   return [
     {
       name,

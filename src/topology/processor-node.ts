@@ -19,6 +19,8 @@ export function addProcessor(graph: Graph, parent: GraphNode, supplier: ErasedSu
   const node = graph.add({
     name,
     parents: [parent],
+    // Whatever it does to key and value: no topic may move from behind it to before it.
+    effect: 'changesValue',
     use: side => (keepsKey && side === 'key' ? READS_AND_PASSES : READS),
     serdes: { key: supplier.key, value: supplier.value },
     compile: compiler =>

@@ -21,8 +21,11 @@ export interface StreamsProperties {
   'dsl.store.format'?: 'default' | 'headers'
   /** How long a task with several inputs waits for one that has been read to its end; -1: not even for records known to be there. @default 0 */
   'max.task.idle.ms'?: number
-  /** Merges repartition topics and reuses source topics as changelogs. @default 'none' */
-  'topology.optimization'?: 'none' | 'all'
+  /**
+   * `'none'`, `'all'`, or some with commas between: `reuse.ktable.source.topics` (a source topic is the changelog of its
+   * table), `merge.repartition.topics`, `single.store.self.join`. @default 'none'
+   */
+  'topology.optimization'?: string
   /** Unnamed stores and repartition topics are an error, not a warning. @default false */
   'ensure.explicit.internal.resource.naming'?: boolean
   /** Replication of internal topics. @default -1, the broker's */
@@ -37,8 +40,6 @@ export interface StreamsProperties {
   'startup.timeout.ms'?: number
   /** Ours: how long a clean stop may take. @default 30000 */
   'shutdown.timeout.ms'?: number
-  /** Ours: how long an open transaction may hold up an input before the log names its producer. @default 30000 */
-  'blocked.input.warn.ms'?: number
   /** Ours: how long an open transaction may hold up an input before the log names its producer. @default 30000 */
   'blocked.input.warn.ms'?: number
   /** Ours: every written record says where it comes from, and repartition topics are not purged; for diagnosis. @default false */

@@ -1,25 +1,13 @@
 import { keyed } from '../operators/stateless.ts'
-import { sink, type PartitionerStep } from '../operators/sink.ts'
+import { sink } from '../operators/sink.ts'
 import type { AnySerde } from '../serdes/serde.ts'
 import type { Graph } from './graph.ts'
+import type { RepartitionOptions } from './repartition-topic.ts'
 import { IGNORES, PASSES, type GraphNode } from './graph-node.ts'
 
 const SUFFIX = '-repartition'
 /** Topics that are numbered keep numbered nodes; named ones name them too. Kafka Streams: `KStreamImpl.createRepartitionedSource`. */
 const NUMBERED = /^(?:KSTREAM|KTABLE|COGROUPKSTREAM)-.*-\d{10}$/
-
-/** What a repartition topic is written from. */
-export interface RepartitionOptions {
-  readonly parent: GraphNode
-  /** Base of the topic's name. */
-  readonly base: string
-  readonly key: AnySerde
-  readonly value: AnySerde
-  readonly partitions?: number | undefined
-  readonly partitioner?: PartitionerStep | undefined
-  /** Records without a key go on: nothing is looked up by it. @default they are dropped */
-  readonly keepsNullKeys?: boolean
-}
 
 /** Adds a repartition topic: filter, sink and the source that reads it back. Returns the source. */
 export function addRepartition(graph: Graph, options: RepartitionOptions): GraphNode {
@@ -33,7 +21,10 @@ export function addRepartition(graph: Graph, options: RepartitionOptions): Graph
   }
   const isNumbered = NUMBERED.test(topic.slice(0, -SUFFIX.length))
   if (isNumbered) graph.numberedResources.push(topic)
-  const names = isNumbered ? numbered : { sink: `${topic}-sink`, filter: `${topic}-filter`, source: `${topic}-source` }
+  const names =
+    isNumbered && options.origin !== 'merged'
+      ? numbered
+      : { sink: `${topic}-sink`, filter: `${topic}-filter`, source: `${topic}-source` }
   const filter = graph.add({
     name: names.filter,
     parents: [options.parent],
@@ -45,8 +36,10 @@ export function addRepartition(graph: Graph, options: RepartitionOptions): Graph
             compiler.dropped('nullKey')
           }, compiler.next),
   })
-  addRepartitionSink(graph, { ...options, parent: filter, name: names.sink, topic })
-  return addRepartitionSource(graph, { ...options, name: names.source, topic })
+  const target = addRepartitionSink(graph, { ...options, parent: filter, name: names.sink, topic })
+  const source = addRepartitionSource(graph, { ...options, name: names.source, topic })
+  if (options.origin === undefined) graph.repartitions.push({ options, topic, filter, sink: target, source })
+  return source
 }
 
 /** Adds the sink of a repartition topic. */

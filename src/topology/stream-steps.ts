@@ -6,7 +6,8 @@ import { PASSES, type GraphNode, type NodeCompiler, type Side, type SideUse } fr
 import { union, type ErasedRepartitionOptions, type ErasedSinkOptions, type Named, type StreamParts } from './parts.ts'
 import { addProcessor, type ErasedSupplier } from './processor-node.ts'
 import { readsOf } from './reads.ts'
-import { addRepartition, type RepartitionOptions } from './repartition.ts'
+import { addRepartition } from './repartition.ts'
+import type { RepartitionOptions } from './repartition-topic.ts'
 import { withoutNull } from '../serdes/nullable.ts'
 import { windowedFormOf } from '../serdes/windowed.ts'
 import { serdeOf } from './stream-serdes.ts'
@@ -137,7 +138,7 @@ export function addRepartitionStep(stream: StreamParts, options: ErasedRepartiti
   return repartitioned(
     stream,
     options.name ?? stream.graph.numberedName('KSTREAM-REPARTITION-'),
-    { ...options, isAskedFor: true },
+    { ...options, origin: 'askedFor' },
     options.name ?? 'repartition',
   )
 }
@@ -146,7 +147,7 @@ export function addRepartitionStep(stream: StreamParts, options: ErasedRepartiti
 export function repartitioned(
   stream: StreamParts,
   base: string,
-  options: ErasedRepartitionOptions & Pick<RepartitionOptions, 'keepsNullKeys' | 'isAskedFor'>,
+  options: ErasedRepartitionOptions & Pick<RepartitionOptions, 'keepsNullKeys' | 'origin'>,
   step: string,
 ): StreamParts {
   const key = serdeOf(stream, 'key', options.key, step)

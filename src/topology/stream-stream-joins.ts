@@ -66,7 +66,7 @@ export function addStreamStreamJoin(
   if (joinsItself) graph.hasSelfJoin = true
   const leftWindow = addWindow(leftSide, names.leftWindow, joining.left)
   let node: GraphNode
-  if (joinsItself && graph.optimizes) {
+  if (joinsItself && graph.optimizations.has('single.store.self.join')) {
     node = addSelfJoin(leftSide, leftWindow, names.merge, joining)
   } else {
     const rightWindow = addWindow(rightSide, names.rightWindow, joining.right)

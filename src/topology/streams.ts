@@ -1,6 +1,8 @@
 import { MillraceError, asMillraceError } from '../model/errors.ts'
 import { BuilderHandle } from './builder-handle.ts'
 import { Graph, topologyInvalid } from './graph.ts'
+import { mergeRepartitions } from './merge-repartitions.ts'
+import type { Optimization } from './optimization.ts'
 import type { StreamsBuilder } from './streams-builder.ts'
 import { BuiltTopology, type Topology } from './topology.ts'
 
@@ -22,11 +24,11 @@ export function streams(define: (builder: StreamsBuilder) => void): Topology {
  * @throws MillraceError `TOPOLOGY_INVALID`
  */
 export function buildTopology(define: (builder: BuilderHandle) => void): Topology {
-  return new BuiltTopology(buildGraph(define, false), () => buildGraph(define, true))
+  return new BuiltTopology(buildGraph(define), optimizations => buildGraph(define, optimizations))
 }
 
-function buildGraph(define: (builder: BuilderHandle) => void, optimizes: boolean): Graph {
-  const graph = new Graph({ optimizes })
+function buildGraph(define: (builder: BuilderHandle) => void, optimizations?: ReadonlySet<Optimization>): Graph {
+  const graph = new Graph(optimizations)
   const builder = new BuilderHandle(graph)
   try {
     define(builder)
@@ -36,6 +38,7 @@ function buildGraph(define: (builder: BuilderHandle) => void, optimizes: boolean
     graph.problems.push(asMillraceError(thrown))
   }
   if (graph.problems.length > 0) throw topologyInvalid(graph.problems)
+  if (graph.optimizations.has('merge.repartition.topics')) mergeRepartitions(graph)
   return graph
 }
 

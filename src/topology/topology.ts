@@ -3,6 +3,7 @@ import { VERSION } from '../model/version.ts'
 import type { StreamsProperties } from './properties.ts'
 import type { TopologyDescription } from './topology-description.ts'
 import type { Graph } from './graph.ts'
+import { optimizationsOf, type Optimization } from './optimization.ts'
 import { describeGraph } from './description.ts'
 
 /** A graph; some properties (`topology.optimization`, naming rules) have their say when an instance or a test driver takes it. Kafka Streams: `Topology`. */
@@ -19,20 +20,26 @@ export class BuiltTopology implements Topology {
   /** Version of the millrace that built it. */
   readonly [TOPOLOGY_VERSION]: string = VERSION
   readonly #plain: Graph
-  readonly #rebuild: () => Graph
-  #optimized: Graph | undefined
+  readonly #rebuild: (optimizations: ReadonlySet<Optimization>) => Graph
+  readonly #optimized = new Map<string, Graph>()
 
   /** @param rebuild - builds the graph again with optimizations; only called when they would change it */
-  constructor(graph: Graph, rebuild: () => Graph) {
+  constructor(graph: Graph, rebuild: (optimizations: ReadonlySet<Optimization>) => Graph) {
     this.#plain = graph
     this.#rebuild = rebuild
   }
 
   /** The graph under given properties. Kafka Streams: `StreamsBuilder.build(Properties)`. */
   graphFor(properties: Partial<StreamsProperties>): Graph {
-    if (properties['topology.optimization'] !== 'all' || !this.#plain.hasSelfJoin) return this.#plain
-    this.#optimized ??= this.#rebuild()
-    return this.#optimized
+    const optimizations = optimizationsOf(properties['topology.optimization'])
+    const changes =
+      (optimizations.has('single.store.self.join') && this.#plain.hasSelfJoin) ||
+      (optimizations.has('merge.repartition.topics') && this.#plain.repartitions.length > 0)
+    if (!changes) return this.#plain
+    const names = [...optimizations].toSorted().join()
+    const graph = this.#optimized.get(names) ?? this.#rebuild(optimizations)
+    this.#optimized.set(names, graph)
+    return graph
   }
 
   describe(properties: Partial<StreamsProperties> = {}): TopologyDescription {
