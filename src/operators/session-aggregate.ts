@@ -1,4 +1,4 @@
-import { NO_HEADERS } from '../model/headers.ts'
+import { NO_HEADERS, type RecordHeaders } from '../model/headers.ts'
 import type { SessionState } from '../stores/session-state.ts'
 import type { Forward } from './forward.ts'
 import { made, type CombineStep } from './step.ts'
@@ -74,16 +74,19 @@ export function sessionAggregate(
       store.put(bytes, start, end, after, timestamp)
       if (!emitsFinal) next(windowed(key, start, end), after, end, NO_HEADERS, null)
     }
-    if (emitsFinal) emit(closeTime)
+    if (emitsFinal) emit(closeTime, headers)
   }
 }
 
-/** Emits sessions once, when they have closed: those that end before the close time. What the store does not show any more is lost, as in the JVM, and counted. */
+/**
+ * Emits sessions once, when they have closed: those that end before the close time, with the headers of the record that
+ * closed them. What the store does not show any more is lost, as in the JVM, and counted.
+ */
 function closedSessionEmitter(
   { store, readKey, dropped, lastClose, name, record }: SessionAggregationParts,
   next: Forward,
-): (closeTime: number) => void {
-  return closeTime => {
+): (closeTime: number, headers: RecordHeaders) => void {
+  return (closeTime, headers) => {
     const upper = closeTime - 1
     if (closeTime <= lastClose.value || upper < 0) return
     const lower = lastClose.value === -1 ? 0 : lastClose.value
@@ -91,8 +94,8 @@ function closedSessionEmitter(
     const lost = store.countUnseen(lower, upper)
     if (lost > 0) dropped('windowNeverEmitted', lost)
     for (const [keyBytes, start, end, value] of store.fetchHeld(lower, upper)) {
-      record.enter(name, end, NO_HEADERS)
-      next(windowed(readKey(keyBytes), start, end), value, end, NO_HEADERS, null)
+      record.enter(name, end, headers)
+      next(windowed(readKey(keyBytes), start, end), value, end, headers, null)
     }
   }
 }
