@@ -150,9 +150,13 @@ function beginCogroup(
       what: `Streams that feed ${storeName} have keys written as ${key.name} and as ${grouped.key.name}: equal keys would have different bytes.`,
     })
   }
-  const parents = inputs.map(({ grouped }) =>
-    grouped.stream.rekeyed ? repartitionOf(grouped, storeName) : grouped.stream.node,
-  )
+  let unnamed = 0
+  const parents = inputs.map(({ grouped }) => {
+    if (!grouped.stream.rekeyed) return grouped.stream.node
+    if (grouped.name === undefined) unnamed += 1
+    // The JVM names every unnamed topic after the store, and refuses the second one.
+    return repartitionOf(grouped, unnamed > 1 ? `${storeName}-${String(unnamed)}` : storeName)
+  })
   graph.copartitioned.push(sourcesOf(inputs, parents))
   return { graph, key, storeName, parents }
 }

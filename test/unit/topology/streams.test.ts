@@ -4,6 +4,7 @@ import { json } from '../../../src/serdes/json.ts'
 import { long } from '../../../src/serdes/numbers.ts'
 import { string } from '../../../src/serdes/text.ts'
 import { keyValueStore } from '../../../src/stores/store-spec.ts'
+import { TestDriver } from '../../../src/testing/test-driver.ts'
 import { planApplication } from '../../../src/topology/plan-application.ts'
 import { buildTopology, streams } from '../../../src/topology/streams.ts'
 import { isTopology } from '../../../src/topology/topology.ts'
@@ -38,6 +39,32 @@ function repartitions(name: string | undefined): readonly string[] {
 }
 
 describe('streams', () => {
+  it('tells the repartition topics of unnamed groupings apart that feed one aggregate', () => {
+    const topology = streams(b => {
+      const [first, second, third] = ['a', 'b', 'c'].map(topic =>
+        b.stream(topic, text).groupBy(v => v, { key: string }),
+      )
+      if (first === undefined || second === undefined || third === undefined) return
+      const add = (sum: string, value: string): string => sum + value
+      first
+        .cogroup<string>(add)
+        .cogroup(second, add)
+        .cogroup(third, add)
+        .aggregate(() => '', { store: 'sums', value: string })
+        .toStream()
+        .to('out')
+    })
+    const { subtopologies } = planApplication(topology, { 'application.id': 'app' })
+
+    expect(
+      subtopologies.flatMap(({ repartitionTopics }) => repartitionTopics.map(({ topic }) => topic)),
+    ).to.have.members(['app-sums-repartition', 'app-sums-2-repartition', 'app-sums-3-repartition'])
+    const driver = new TestDriver(topology)
+    for (const topic of ['a', 'b', 'c']) driver.input(topic, text).pipe(topic, 'same')
+    expect(driver.output('out', text).readMap()).to.deep.equal(new Map([['same', 'samesamesame']]))
+    driver.close()
+  })
+
   it('numbers unnamed nodes and takes a number for named ones too', () => {
     const topology = streams(builder => {
       builder
