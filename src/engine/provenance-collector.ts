@@ -32,6 +32,8 @@ class ProvenanceCollector implements RecordCollector {
   readonly #inputs: readonly string[]
   #cause = ''
   #ordinal = 0
+  /** Of records without a source record: nothing else tells those of one transaction apart. */
+  #unsourced = -1
 
   constructor(collector: RecordCollector, ports: ProvenancePorts, of: ProvenanceOfTask) {
     this.#collector = collector
@@ -81,7 +83,8 @@ class ProvenanceCollector implements RecordCollector {
     const transaction = this.#ports.transaction()
     const { topic, partition, offset } = record.cause
     const cause = `${topic}/${String(offset)}/${String(transaction)}`
-    this.#ordinal = cause === this.#cause ? this.#ordinal + 1 : 0
+    if (topic === '') this.#unsourced += 1
+    else this.#ordinal = cause === this.#cause ? this.#ordinal + 1 : 0
     this.#cause = cause
     return {
       application: plan.applicationId,
@@ -91,7 +94,7 @@ class ProvenanceCollector implements RecordCollector {
       topic,
       partition,
       offset,
-      ordinal: this.#ordinal,
+      ordinal: topic === '' ? this.#unsourced : this.#ordinal,
       ...(this.#inputs.length > 1 ? { positions: this.#positions() } : {}),
     }
   }

@@ -18,6 +18,8 @@ export interface ObservedRecord {
   readonly producerId: number
   readonly producerEpoch: number
   readonly isTransactional: boolean
+  /** Whether its time is that of the broker (`LogAppendTime`), not of its writer. */
+  readonly isStampedByBroker: boolean
   readonly fate: Fate
   /** Offset of the marker that ended its transaction; its own outside transactions; `undefined` while open. */
   readonly decidedAt: number | undefined

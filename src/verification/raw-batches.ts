@@ -22,6 +22,8 @@ export interface RawBatch {
   readonly producerId: number
   readonly producerEpoch: number
   readonly isTransactional: boolean
+  /** Whether the broker has stamped the records (`LogAppendTime`). */
+  readonly isStampedByBroker: boolean
   /** What ends a transaction here; `undefined` for data. Other control records count as `other`. */
   readonly marker: 'commit' | 'abort' | 'other' | undefined
   readonly records: readonly RawRecord[]
@@ -66,6 +68,7 @@ function decodeBatch(batch: Buffer, at: TopicPartition): RawBatch {
     producerId: Number(batch.readBigInt64BE(43)),
     producerEpoch: batch.readInt16BE(51),
     isTransactional: (attributes & 16) !== 0,
+    isStampedByBroker: hasAppendTime,
     marker: isControl ? markerOf(records[0]?.key ?? null) : undefined,
     records,
   }

@@ -109,9 +109,18 @@ export function writtenTopics({ application }: RunObservation): readonly string[
 export function markedRecords(run: RunObservation, log: ObservedPartition): readonly MarkedRecord[] {
   const { applicationId } = run.application.plan
   return log.records.flatMap(record => {
-    const provenance = readProvenance(record.headers)
+    const provenance = provenanceOf(record)
     return provenance?.application === applicationId ? [{ record, provenance }] : []
   })
+}
+
+/** What headers say, read once: several checks ask. */
+const KNOWN = new WeakMap<ObservedRecord, Provenance | 'none'>()
+
+function provenanceOf(record: ObservedRecord): Provenance | undefined {
+  const known = KNOWN.get(record) ?? readProvenance(record.headers) ?? 'none'
+  KNOWN.set(record, known)
+  return known === 'none' ? undefined : known
 }
 
 /** All records with provenance in all topics the application writes. */

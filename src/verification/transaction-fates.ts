@@ -21,7 +21,7 @@ export function judgeByMarkers(
   /** Positions in `records` that wait for the end of a producer's transaction. */
   const waiting = new Map<number, number[]>()
   for (const batch of batches) {
-    const { producerId, producerEpoch, isTransactional, marker, lastOffset } = batch
+    const { producerId, producerEpoch, isTransactional, isStampedByBroker, marker, lastOffset } = batch
     if (marker === 'commit' || marker === 'abort') {
       markers.push({ offset: lastOffset, producerId, producerEpoch, kind: marker })
       for (const at of waiting.get(producerId) ?? []) {
@@ -42,6 +42,7 @@ export function judgeByMarkers(
         producerId,
         producerEpoch,
         isTransactional,
+        isStampedByBroker,
         fate: isTransactional ? 'open' : 'committed',
         decidedAt: isTransactional ? undefined : record.offset,
       })

@@ -103,7 +103,7 @@ function judgeTopic(run: RunObservation, topic: string, models: readonly ModelRu
 }
 
 function cannotJudge(log: ObservedPartition, book: CheckBook): boolean {
-  if (log.logStart === 0 || log.isCompacted) return false
+  if (log.logStart === 0) return false
   book.unjudged(
     `${formatTopicPartition(log)} begins at offset ${String(log.logStart)}: what was written before it is gone`,
   )
@@ -139,6 +139,17 @@ interface Found {
   readonly ordered: boolean
 }
 
+/** How records are told apart: without their time, where the wall clock or the broker stamps them. */
+function identification(
+  expected: readonly Expected[],
+  found: readonly ObservedRecord[],
+): (record: Parameters<typeof identityOf>[0]) => string {
+  const isStamped =
+    expected.some(({ record }) => record.timestamp === undefined) ||
+    found.some(({ isStampedByBroker }) => isStampedByBroker)
+  return isStamped ? record => identityOf({ ...record, timestamp: undefined }) : identityOf
+}
+
 /** @returns whether both hold the same, whatever the order */
 function compare(
   run: RunObservation,
@@ -146,13 +157,10 @@ function compare(
   expected: readonly Expected[],
   { found, logs, book, ordered }: Found,
 ): boolean {
-  const free = new Set(
-    expected.filter(({ record }) => record.timestamp === undefined).map(({ record }) => record.topic),
-  )
-  const stamp = free.size > 0
+  const idOf = identification(expected, found)
   const difference = differenceOf(
-    expected.map(item => ({ id: identityOf(stamp ? { ...item.record, timestamp: undefined } : item.record), item })),
-    found.map(item => ({ id: identityOf(stamp ? { ...item, timestamp: undefined } : item), item })),
+    expected.map(item => ({ id: idOf(item.record), item })),
+    found.map(item => ({ id: idOf(item), item })),
     { ordered },
   )
   book.compared(expected.length)
@@ -188,7 +196,7 @@ function withoutCleaned(
   logs: readonly ObservedPartition[],
 ): readonly Expected[] {
   if (lost.length === 0 || !logs.every(({ isCompacted }) => isCompacted)) return lost
-  const holes = logs.reduce((sum, log) => sum + log.logStart + missingOffsets(log), 0)
+  const holes = logs.reduce((sum, log) => sum + missingOffsets(log), 0)
   if (lost.length > holes) return lost
   const last = new Map(expected.map(one => [identityKey(one), one]))
   return lost.filter(one => last.get(identityKey(one)) === one && one.record.value !== null)
@@ -215,13 +223,14 @@ function compareOrder(
   expected: readonly Expected[],
   { found, book }: Pick<Found, 'found' | 'book'>,
 ): void {
+  const idOf = identification(expected, found)
   const byTask = new Map<string, string[]>()
   for (const { task, record } of expected) {
     const list = byTask.get(task)
-    if (list === undefined) byTask.set(task, [identityOf(record)])
-    else list.push(identityOf(record))
+    if (list === undefined) byTask.set(task, [idOf(record)])
+    else list.push(idOf(record))
   }
-  const at = shuffleFault(found.map(identityOf), [...byTask.values()])
+  const at = shuffleFault(found.map(idOf), [...byTask.values()])
   if (at === 'unknown')
     book.notChecked(`the order within ${topic}, where several tasks write the same (needs provenance.headers)`)
   const fault = typeof at === 'number' ? found[at] : undefined

@@ -18,7 +18,8 @@ export function checkState(run: RunObservation, models: readonly ModelRun[]): Ch
       const log = run.logs.get({ topic: changelogTopic, partition: task.partition })
       const where = `${name} of task ${task.id}`
       const folded = log === undefined ? new Map() : foldLog(log)
-      const model = obstacles.length > 0 ? undefined : foldModel(written, changelogTopic, task.partition)
+      const isCut = (log?.logStart ?? 0) > 0
+      const model = obstacles.length > 0 || isCut ? undefined : foldModel(written, changelogTopic, task.partition)
       if (model === undefined) book.notChecked(`the state of ${where} cannot be computed again`)
       else compare(book, where, { model, changelog: folded })
       const dump = run.stores?.find(({ store, partition }) => store === name && partition === task.partition)

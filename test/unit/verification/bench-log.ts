@@ -49,6 +49,8 @@ export class BenchLog {
   logStart = 0
   isCompacted = false
   topicId = 'a'
+  /** Time of every record where the broker stamps them. */
+  appendTime: number | undefined
   /** What the broker's list of aborted transactions shows, where it is to differ from the markers. */
   shownCommitted: readonly number[] | undefined
 
@@ -63,7 +65,10 @@ export class BenchLog {
 
   observed(): ObservedPartition {
     const { topic, partition, logStart, isCompacted, topicId } = this
-    const { records, markers } = judgeByMarkers(this.entries.map(batchOf), { topic, partition })
+    const { records, markers } = judgeByMarkers(
+      this.entries.map((entry, offset) => batchOf(entry, offset, this.appendTime)),
+      { topic, partition },
+    )
     const open = records.find(({ fate }) => fate === 'open')
     const kept = records.filter(({ offset }) => offset >= logStart)
     return {
@@ -82,7 +87,7 @@ export class BenchLog {
   }
 }
 
-function batchOf(entry: BenchEntry, offset: number): RawBatch {
+function batchOf(entry: BenchEntry, offset: number, appendTime: number | undefined): RawBatch {
   const { producerId, producerEpoch } = entry
   const isMarker = entry.kind === 'marker'
   return {
@@ -91,7 +96,8 @@ function batchOf(entry: BenchEntry, offset: number): RawBatch {
     producerId,
     producerEpoch,
     isTransactional: producerId >= 0,
+    isStampedByBroker: appendTime !== undefined,
     marker: isMarker ? entry.marker : undefined,
-    records: isMarker ? [] : [{ ...entry, offset }],
+    records: isMarker ? [] : [{ ...entry, offset, timestamp: appendTime ?? entry.timestamp }],
   }
 }

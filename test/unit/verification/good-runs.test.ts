@@ -30,6 +30,17 @@ describe('the checker', () => {
       })
     }
 
+    for (const hasProvenance of [true, false]) {
+      it(`whose output is stamped by the broker, ${hasProvenance ? 'with' : 'without'} provenance`, () => {
+        const bench = new RunBench(counts, { hasProvenance })
+        feed(bench, 40)
+        bench.run()
+        for (const partition of [0, 1]) bench.log('out', partition).appendTime = 4_711
+
+        expect(bench.judge().verdict).to.equal('consistent')
+      })
+    }
+
     it('whose results a cache holds back until commits', () => {
       const bench = new RunBench(counts, { properties: { 'statestore.cache.max.bytes': 100_000 } })
       feed(bench, 40)

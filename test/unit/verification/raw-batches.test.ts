@@ -85,6 +85,7 @@ const batch = (offset: number, producerId: number, marker?: 'commit' | 'abort'):
   producerId,
   producerEpoch: 0,
   isTransactional: producerId >= 0,
+  isStampedByBroker: false,
   marker,
   records: marker === undefined ? [{ offset, timestamp: 0, key: null, value: null, headers: headersOf([]) }] : [],
 })

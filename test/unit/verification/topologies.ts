@@ -106,7 +106,7 @@ export function punctuated(builder: StreamsBuilder): void {
       key: string,
       value: string,
       init: ({ schedule, forward }) => {
-        schedule({ every: 10, by: 'streamTime' }, now => {
+        schedule({ every: 2, by: 'streamTime' }, now => {
           forward({ key: 'tick', value: String(now), timestamp: now, headers: NO_HEADERS })
         })
         return record => {
