@@ -42,6 +42,7 @@ export function applicationPlace({ files = [], config = [], set = [] }: Applicat
   const all = [...files, ...config]
   if (all.length === 0) throw new UsageError('Name the YAML file of the application.')
   const wrong = set.find(override => !/^[^=]+=/.test(override))
-  if (wrong !== undefined) throw new UsageError(`--set ${wrong}: write path=value.`)
+  // Only what looks like a path: the rest may be a secret.
+  if (wrong !== undefined) throw new UsageError(`--set ${/^[\w.-]*/.exec(wrong)?.[0] ?? ''}: write path=value.`)
   return { files: all, overrides: set }
 }

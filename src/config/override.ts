@@ -1,7 +1,7 @@
 import type { ConfigNode } from './config-node.ts'
 import type { ProblemList } from './problems.ts'
 import { SourceFile } from './source-file.ts'
-import { parseYaml } from './yaml-tree.ts'
+import { FORBIDDEN_KEYS, parseYaml } from './yaml-tree.ts'
 
 /** Blocks whose keys contain dots: what follows them is one name. */
 const PROPERTY_BLOCKS: ReadonlySet<string> = new Set(['streams', 'kafka'])
@@ -11,10 +11,13 @@ export function overrideNode(override: string, problems: ProblemList): ConfigNod
   const equals = override.indexOf('=')
   const path = override.slice(0, Math.max(equals, 0))
   const keys = keysOf(path)
-  const file = new SourceFile(`--set ${path}`, override.slice(equals + 1))
+  // Its value is on the command line already, and may be a secret: messages show the path alone.
+  const file = new SourceFile(`--set ${path}`, override.slice(equals + 1), 'concealed')
   const place = { file, start: 0, end: Math.max(1, file.text.length) }
-  if (equals < 1 || keys.some(key => key === '' || key === '__proto__')) {
-    problems.add(place, `--set ${override} is not path=value`, 'such as --set streams.num.stream.threads=2')
+  if (equals < 1 || keys.some(key => key === '' || FORBIDDEN_KEYS.has(key))) {
+    // Not the whole of it: its value may be a secret.
+    const shown = /^[\w.-]*/.exec(override)?.[0] ?? ''
+    problems.add(place, `--set ${shown} is not path=value`, 'such as --set streams.num.stream.threads=2')
     return undefined
   }
   const value: ConfigNode | undefined =

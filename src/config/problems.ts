@@ -1,6 +1,7 @@
 import type { MillraceErrorCode } from '../model/error-table.ts'
 import { MillraceError } from '../model/errors.ts'
 import { positionText, type Place } from './source-file.ts'
+import { shownLine } from './shown-line.ts'
 
 /** One mistake, or one thing that is odd, in the configuration. */
 export interface Problem {
@@ -12,13 +13,20 @@ export interface Problem {
   readonly code: MillraceErrorCode
 }
 
+/** Nobody reads more of them at once. */
+const SHOWN_MAX = 100
+
+const MESSAGE_CHARACTERS_MAX = 1_000
+
 /** All problems as one error; the cause of the `MillraceError` that loading throws. */
 export class ConfigProblems extends Error {
   override readonly name = 'ConfigProblems'
   readonly problems: readonly Problem[]
 
   constructor(problems: readonly Problem[]) {
-    super(problems.map(renderProblem).join('\n'))
+    const more = problems.length - SHOWN_MAX
+    const shown = problems.slice(0, SHOWN_MAX).map(renderProblem)
+    super([...shown, ...(more > 0 ? [`… and ${String(more)} more`] : [])].join('\n'))
     this.problems = problems
   }
 }
@@ -30,7 +38,7 @@ export class ProblemList {
 
   /** Notes a mistake. */
   add(place: Place | undefined, message: string, hint?: string, code: MillraceErrorCode = 'CONFIG_INVALID'): void {
-    this.#mistakes.push({ place, message, hint, code })
+    this.#mistakes.push({ place, message: bounded(message), hint, code })
   }
 
   /** Notes something that is odd but no mistake. */
@@ -79,15 +87,20 @@ export function problemLine({ place, message, hint }: Problem): string {
 export function renderProblem({ place, message, hint }: Problem): string {
   if (place === undefined) return `${message}${hint === undefined ? '' : `\n      ${hint}`}`
   const { line, column } = place.file.positionOf(place.start)
-  // A configuration object has no lines to show.
-  if (place.file.text === '') return `${place.file.name}  ${message}${hint === undefined ? '' : `\n      ${hint}`}`
-  const text = place.file.lineText(line)
+  if (!place.file.isShown) {
+    // A configuration object has no lines at all.
+    const where = place.file.text === '' ? place.file.name : positionText(place)
+    return `${where}  ${message}${hint === undefined ? '' : `\n      ${hint}`}`
+  }
+  const { text, mark } = shownLine(place.file.lineText(line), column, place.end - place.start)
   const number = String(line).padStart(5)
-  const lengthOnLine = Math.max(1, Math.min(place.end - place.start, text.length - column + 1))
-  // Tabs stay tabs, so that the mark stands under the place whatever their width is.
-  const indent = text.slice(0, column - 1).replaceAll(/[^\t]/g, ' ')
-  const mark = `${' '.repeat(number.length)} | ${indent}${'^'.repeat(lengthOnLine)}${hint === undefined ? '' : `  ${hint}`}`
-  return `${positionText(place)}  ${message}\n${number} | ${text}\n${mark}`
+  const pointer = `${' '.repeat(number.length)} | ${mark}${hint === undefined ? '' : `  ${hint}`}`
+  return `${positionText(place)}  ${message}\n${number} | ${text}\n${pointer}`
+}
+
+/** What was written may stand in a message, and may be of any length. */
+function bounded(message: string): string {
+  return message.length > MESSAGE_CHARACTERS_MAX ? `${message.slice(0, MESSAGE_CHARACTERS_MAX)}…` : message
 }
 
 function byPlace(a: Problem, b: Problem): number {

@@ -3,11 +3,15 @@ export class SourceFile {
   /** As shown in messages: the path given, or `--set`. */
   readonly name: string
   readonly text: string
+  /** Whether messages may show its lines. */
+  readonly isShown: boolean
   readonly #lineStarts: readonly number[]
 
-  constructor(name: string, text: string) {
+  constructor(name: string, text: string, lines: 'shown' | 'concealed' = 'shown') {
     this.name = name
     this.text = text
+    // A configuration object has no lines to show.
+    this.isShown = lines === 'shown' && text !== ''
     const starts = [0]
     for (let at = text.indexOf('\n'); at >= 0; at = text.indexOf('\n', at + 1)) starts.push(at + 1)
     this.#lineStarts = starts

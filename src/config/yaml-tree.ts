@@ -1,15 +1,29 @@
-import { isAlias, isMap, isScalar, isSeq, parseDocument, type Document, type Node, type Pair, type YAMLMap } from 'yaml'
+import {
+  isAlias,
+  isMap,
+  isScalar,
+  isSeq,
+  parseDocument,
+  visit,
+  type Alias,
+  type Document,
+  type Node,
+  type Pair,
+  type YAMLMap,
+} from 'yaml'
 import type { ConfigNode, MapEntry, ScalarNode } from './config-node.ts'
 import { interpolate, type InterpolationSources } from './interpolation.ts'
 import type { ProblemList } from './problems.ts'
 import type { Place, SourceFile } from './source-file.ts'
 
+/** No application is that long; what a parser makes of it would take minutes and gigabytes. */
+const FILE_CHARACTERS_MAX = 1_048_576
 /** More nodes than that are not written by hand: aliases of aliases grow without bound. */
 const NODES_MAX = 50_000
 const DEPTH_MAX = 64
 
 /** Keys that would reach a prototype when someone copies the tree carelessly. */
-const FORBIDDEN_KEYS: ReadonlySet<string> = new Set(['__proto__', 'constructor', 'prototype'])
+export const FORBIDDEN_KEYS: ReadonlySet<string> = new Set(['__proto__', 'constructor', 'prototype'])
 
 /**
  * Parses a YAML text into a tree that knows its places, with all references resolved. Mistakes are noted, not thrown;
@@ -22,7 +36,12 @@ export function parseYaml(
   sources: InterpolationSources | undefined,
   problems: ProblemList,
 ): ConfigNode | undefined {
-  const document = parseDocument(file.text, { prettyErrors: false, uniqueKeys: true, strict: true, version: '1.2' })
+  if (file.text.length > FILE_CHARACTERS_MAX) {
+    problems.add({ file, start: 0, end: 1 }, `the file is longer than ${String(FILE_CHARACTERS_MAX)} characters`)
+    return undefined
+  }
+  // The library would compare every key with every other one.
+  const document = parseDocument(file.text, { prettyErrors: false, uniqueKeys: false, strict: true, version: '1.2' })
   // What follows the first syntax error is its echo.
   const [error] = document.errors
   if (error !== undefined) {
@@ -42,6 +61,7 @@ export function parseYaml(
 }
 
 function syntaxText(message: string): string {
+  if (message.includes('call stack')) return 'not valid YAML: it nests too deep'
   const [firstLine] = message.split('\n')
   return `not valid YAML: ${(firstLine ?? message).replace(/ at line \d+, column \d+:?$/, '')}`
 }
@@ -49,27 +69,31 @@ function syntaxText(message: string): string {
 /** Turns the nodes of the YAML library into ours. */
 class TreeBuilder {
   readonly #file: SourceFile
-  readonly #document: Document
   readonly #sources: InterpolationSources | undefined
   readonly #problems: ProblemList
+  /** What each alias stands for: the last anchor of its name before it. */
+  readonly #targets: ReadonlyMap<Alias, Node>
   #nodes = 0
+  #isExhausted = false
 
   constructor(file: SourceFile, document: Document, sources: InterpolationSources | undefined, problems: ProblemList) {
     this.#file = file
-    this.#document = document
+    this.#targets = aliasTargets(document)
     this.#sources = sources
     this.#problems = problems
   }
 
   build(node: Node, depth: number): ConfigNode | undefined {
+    if (this.#isExhausted) return undefined
     const place = this.#placeOf(node)
     if (++this.#nodes > NODES_MAX || depth > DEPTH_MAX) {
-      if (this.#nodes === NODES_MAX + 1 || depth === DEPTH_MAX + 1)
-        this.#problems.add(place, 'the file is too large or nests too deep')
+      // One message for all of it: aliases of aliases would fill the screen with more.
+      this.#isExhausted = true
+      this.#problems.add(place, 'the file is too large or nests too deep')
       return undefined
     }
     if (isAlias(node)) {
-      const target = node.resolve(this.#document)
+      const target = this.#targets.get(node)
       if (target === undefined) this.#problems.add(place, `there is no anchor "${node.source}"`)
       return target === undefined ? undefined : this.build(target, depth + 1)
     }
@@ -85,7 +109,9 @@ class TreeBuilder {
     const entries = new Map<string, MapEntry>()
     for (const pair of map.items) {
       const entry = this.#entry(pair, depth)
-      if (entry !== undefined) entries.set(entry.name, entry)
+      if (entry === undefined) continue
+      if (entries.has(entry.name)) this.#problems.add(entry.keyPlace, `the key "${entry.name}" is there twice`)
+      entries.set(entry.name, entry)
     }
     return entries
   }
@@ -143,6 +169,22 @@ class TreeBuilder {
     const [start, end] = node.range ?? [0, 0]
     return { file: this.#file, start, end: Math.max(end, start + 1) }
   }
+}
+
+/** Looks through the document once; the library would do so for each alias. */
+function aliasTargets(document: Document): ReadonlyMap<Alias, Node> {
+  const anchors = new Map<string, Node>()
+  const targets = new Map<Alias, Node>()
+  visit(document, {
+    Alias(_, alias) {
+      const target = anchors.get(alias.source)
+      if (target !== undefined) targets.set(alias, target)
+    },
+    Value(_, node) {
+      if (node.anchor !== undefined) anchors.set(node.anchor, node)
+    },
+  })
+  return targets
 }
 
 function isNode(value: unknown): value is Node {
