@@ -8,6 +8,7 @@ import type { CommitParts } from './commit-cycle.ts'
 import { offsetsToCommit } from './commit-offsets.ts'
 import type { CommitOutcome, CommitStrategy } from './commit-strategy.ts'
 import type { InputRewinder } from './input-rewinder.ts'
+import { flushTasks } from './task-flush.ts'
 
 /** Flush, then offsets: nothing is lost, some effects happen twice. Kafka Streams: `at_least_once`. */
 export class AtLeastOnceStrategy implements CommitStrategy {
@@ -27,7 +28,7 @@ export class AtLeastOnceStrategy implements CommitStrategy {
   async commit(): Promise<CommitOutcome> {
     const { producer, stepTimeoutMs } = this.#parts
     const tasks = this.#parts.tasks()
-    for (const task of tasks) task.task.flush()
+    await flushTasks(tasks, this.#parts.resolveTopic)
     // Outputs before offsets: the other way round a crash between the two would lose records.
     await producer.flush(stepTimeoutMs)
     const commit = this.#parts.nextTransaction()

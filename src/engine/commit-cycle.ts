@@ -14,6 +14,7 @@ import type { ActiveTask } from './active-task.ts'
 import type { AssignmentClaims } from './assignment-claims.ts'
 import { offsetsToCommit, readProgress } from './commit-offsets.ts'
 import type { CommitOutcome } from './commit-strategy.ts'
+import { flushTasks, type TopicResolver } from './task-flush.ts'
 
 /** What a commit cycle works on; all of one stream thread. */
 export interface CommitParts {
@@ -33,6 +34,8 @@ export interface CommitParts {
   readonly stepTimeoutMs: number
   /** The running tasks. */
   readonly tasks: () => readonly ActiveTask[]
+  /** Looks up topics that held-back results choose for the first time. */
+  readonly resolveTopic: TopicResolver
   /** A number unique to the next transaction. */
   readonly nextTransaction: () => number
   /** Epoch of the claims when the first uncommitted work began; `undefined` while there is none. */
@@ -50,7 +53,7 @@ export async function runCommitCycle(parts: CommitParts): Promise<CommitOutcome>
   const tasks = parts.tasks()
 
   // 2. Emissions and changelog records that the interval still owes, into batches.
-  for (const task of tasks) task.task.flush()
+  await flushTasks(tasks, parts.resolveTopic)
 
   // 3. All of it acknowledged. A Produce still in flight at EndTxn would join the next transaction (I9, F19).
   await producer.flush(stepTimeoutMs)

@@ -355,17 +355,15 @@ export class StreamThread {
 
   #commitParts(): CommitParts {
     const { config, clock, logger } = this.#options
-    const { producer, member, offsets } = this.clients
     return {
+      ...this.clients,
       applicationId: config.applicationId,
       clock,
       logger,
-      producer,
-      member,
-      offsets,
       claims: this.#claims,
       stepTimeoutMs: config.requestTimeoutMs,
       tasks: () => this.#registry.running(),
+      resolveTopic: topic => resolveTopic(topic, { ...this.clients, collector: this.#collector }),
       nextTransaction: this.#transactionNumbers.take,
       workEpoch: () => this.#commits.workEpoch,
       stopRequested: () => this.#stop !== undefined,

@@ -68,6 +68,7 @@ class Thread {
         stopRequested: () => false,
         stepTimeoutMs: 1_000,
         tasks: () => [task],
+        resolveTopic: topic => Promise.reject(new Error(`nobody looks up ${topic}`)),
         nextTransaction: () => (transaction += 1),
         workEpoch: () => undefined,
       },

@@ -53,6 +53,7 @@ class CommitBench {
       stopRequested: () => this.stopRequested,
       stepTimeoutMs: 1_000,
       tasks: () => this.tasks,
+      resolveTopic: topic => Promise.reject(new Error(`nobody looks up ${topic}`)),
       nextTransaction: () => (transaction += 1),
       workEpoch: () => this.workEpoch,
     }

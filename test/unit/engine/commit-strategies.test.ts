@@ -46,6 +46,7 @@ class StrategyBench {
       stopRequested: () => false,
       stepTimeoutMs: 1_000,
       tasks: () => [task],
+      resolveTopic: topic => Promise.reject(new Error(`nobody looks up ${topic}`)),
       nextTransaction: () => 1,
       workEpoch: () => undefined,
     }
