@@ -30,18 +30,17 @@ function partitionsSent(partitioner: PartitionerStep, dropped: string[] = []): (
 
 function partitionOf(keyBytes: Uint8Array | null, topic: string | (() => string)): number | undefined {
   let sent: number | undefined
+  const collector = {
+    send: (_topic: string, partition: number | undefined) => {
+      sent = partition
+    },
+  }
   sink({
     name: 'out',
     record: new CurrentRecord(),
-    output: {
-      send: (_topic, partition) => {
-        sent = partition
-      },
-      partitionCount: () => 7,
-    },
+    output: { ...collector, output: target => outputBySending(collector, target), partitionCount: () => 7 },
     topic,
-    keyBytes: () => keyBytes,
-    valueBytes: () => null,
+    bytes: { keyBytes: () => keyBytes, valueBytes: () => null, isSource: false },
     partitioner: undefined,
     windowBytes: 8,
     dropped: () => undefined,
