@@ -86,8 +86,9 @@ export class CurrentRecord {
 
   /** Where what is being written comes from, to be acted for later. */
   contextNow(): UpdateContext {
-    const { timestamp, headers, hasOrigin, origin } = this.view
-    return hasOrigin ? { timestamp, headers, ...origin } : { timestamp, headers, topic: '', partition: -1, offset: -1 }
+    const { timestamp, headers, hasOrigin } = this.view
+    const { topic, partition, offset } = hasOrigin ? this.view.origin : NO_RECORD
+    return { timestamp, headers, topic, partition, offset }
   }
 
   /** The source record being worked on, also while one that was held back is acted for; no topic in a punctuation. */

@@ -45,6 +45,18 @@ sinks:
     ])
   })
 
+  it('takes some of the optimizations, with commas between, and names one it does not know', async () => {
+    const file = `streams: { application.id: app, topology.optimization: 'merge.repartition.topics, single.store.self.join' }
+kafka: { bootstrap.servers: x:1 }
+${SOURCE}sinks: { out: { from: orders, topic: t } }
+`
+    const loaded = await loadYaml(file)
+    expect(loaded.config.streams['topology.optimization']).to.equal('merge.repartition.topics, single.store.self.join')
+    expect(await problemsOfYaml(file.replace('topics,', 'topic,'))).to.deep.equal([
+      '1:56 "topology.optimization" of "streams" is none, all, or some of reuse.ktable.source.topics, merge.repartition.topics, single.store.self.join with commas between, not "merge.repartition.topic, single.store.self.join" (did you mean "merge.repartition.topics"?)',
+    ])
+  })
+
   it('names the place inside an expression', async () => {
     expect(
       await problemsOfYaml(`${HEAD}${SOURCE}steps:
