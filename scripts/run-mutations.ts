@@ -53,7 +53,7 @@ async function main(): Promise<number> {
     print('No such mutation; --list shows them.')
     return 2
   }
-  const folder = new MutantFolder('all')
+  const folder = new MutantFolder(String(process.pid))
   try {
     let missed = 0
     for (const mutation of chosen) if (!(await judge(folder, mutation))) missed += 1

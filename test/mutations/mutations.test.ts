@@ -23,7 +23,7 @@ describe('seeded bugs', () => {
     let folder: MutantFolder
 
     before(() => {
-      folder = new MutantFolder('quick')
+      folder = new MutantFolder(`quick-${String(process.pid)}`)
     })
 
     after(() => {

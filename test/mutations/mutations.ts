@@ -38,10 +38,10 @@ function finding(check: string, kind: string): RegExp {
 export const MUTATIONS: readonly Mutation[] = [
   {
     name: 'skip-one-offset',
-    bug: 'Reading begins one record behind the committed offset.',
-    file: 'engine/stream-thread',
-    text: 'this.clients.fetcher.add(input.topicPartition, { offset: input.rewindTo,',
-    replacement: 'this.clients.fetcher.add(input.topicPartition, { offset: input.rewindTo + 1,',
+    bug: 'Now and then a record is passed over, and its offset is committed.',
+    file: 'engine/partition-queue',
+    text: 'if (this.#block.next()) {',
+    replacement: 'if (this.#block.next() && (this.#block.offset % 10 !== 9 || this.#block.next())) {',
     caughtBy: [{ ...EVERYTHING, reason: finding('prefixFunction', 'lost') }],
   },
   {
@@ -285,7 +285,7 @@ export const MUTATIONS: readonly Mutation[] = [
       {
         file: 'unit/engine/commit-cycle',
         title: 'takes the offsets of the commit before as an abort',
-        reason: /AssertionError|did not reject|resolved/,
+        reason: /the promise was fulfilled/,
       },
     ],
   },
@@ -298,7 +298,7 @@ export const MUTATIONS: readonly Mutation[] = [
     caughtBy: [
       {
         file: 'unit/engine/changelog-restorer',
-        title: 'reads from the beginning of the log and is done once the position passes the end, markers included',
+        title: 'waits for the very last offset: it may be a record',
         reason: /AssertionError/,
       },
     ],

@@ -121,6 +121,20 @@ describe('changelog restorer', () => {
     ])
   })
 
+  it('waits for the very last offset: it may be a record', async () => {
+    const bench = new RestoreBench()
+    bench.logs.latest.set(ONE, 2)
+    await bench.restorer.begin(bench.task)
+    bench.fetcher.fetched(ONE, changelogBlock(ONE, [{ offset: 0, key: 'a', value: count(1) }]))
+    bench.restorer.advance()
+    expect(bench.restorer.isRestored(bench.task)).to.equal(false)
+
+    bench.fetcher.fetched(ONE, changelogBlock(ONE, [{ offset: 1, key: 'b', value: count(1) }], { position: 1 }))
+    bench.restorer.advance()
+    expect(bench.restorer.isRestored(bench.task)).to.equal(true)
+    expect(bench.entries()).to.deep.equal([2, 0])
+  })
+
   it('takes nothing over from behind the end that was taken at the start', async () => {
     const bench = new RestoreBench()
     bench.logs.latest.set(ONE, 1)
