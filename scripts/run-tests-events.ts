@@ -1,3 +1,5 @@
+import type { TestOrder } from './run-tests-files.ts'
+
 /** What a failed test threw, in a form that goes from process to process. */
 export interface ReportedError {
   readonly message: string
@@ -33,7 +35,7 @@ export type LaneEvent =
 
 /** What a lane is told: run these files, or end. */
 export type LaneOrder =
-  { readonly type: 'run'; readonly files: readonly string[]; readonly options: TestOptions } | { readonly type: 'end' }
+  { readonly type: 'run'; readonly order: TestOrder; readonly options: TestOptions } | { readonly type: 'end' }
 
 /** The options of `.mocharc.json` that belong to the tests themselves. */
 export interface TestOptions {

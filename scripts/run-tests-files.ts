@@ -1,9 +1,22 @@
-import { readdirSync, statSync } from 'node:fs'
+import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { join, relative, sep } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
+/** Files that one lane runs in one go. */
+export interface TestOrder {
+  readonly files: readonly string[]
+  /** Whether what they shared, such as brokers, ends with them instead of with the lane. */
+  readonly endsShared: boolean
+}
+
 /** The tests compiled beside this script. */
 const TESTS = fileURLToPath(new URL('../test', import.meta.url))
+
+/** Their files take longest, so they come before the others: no lane is left with one of them at the end. */
+const LONG = /\/cli\/demo|\/faults\/|\/jvm\/|\/verification\//
+
+/** A cluster of three takes ten seconds of one core to start, and an eighth of one as long as it runs. */
+const THREE_BROKERS = /useBroker\(['"]three['"]\)/
 
 /** All test files in the given files and folders. @param places - @default all */
 export function findTestFiles(places: readonly string[]): readonly string[] {
@@ -15,13 +28,25 @@ export function findTestFiles(places: readonly string[]): readonly string[] {
   return [...new Set(found.filter(file => file.endsWith('.test.js')))].toSorted().map(file => relative('', file))
 }
 
-/** Quick ones in one order, the others each for itself and the long ones first. */
-export function inOrder(files: readonly string[]): readonly (readonly string[])[] {
+/**
+ * What the lanes draw, in order: all files without a broker together, all files with three brokers together, then the
+ * others one by one.
+ */
+export function ordersOf(files: readonly string[]): readonly TestOrder[] {
   const quick = files.filter(file => !isIntegration(file))
-  const slow = files.filter(isIntegration)
-  return [...(quick.length === 0 ? [] : [quick]), ...slow.map(file => [file])]
+  const [three, single] = divide(files.filter(isIntegration), file => THREE_BROKERS.test(readFileSync(file, 'utf8')))
+  const [long, others] = divide(single, file => LONG.test(file))
+  return [
+    { files: quick, endsShared: false },
+    { files: three, endsShared: true },
+    ...[...long, ...others].map(file => ({ files: [file], endsShared: false })),
+  ].filter(order => order.files.length > 0)
 }
 
 function isIntegration(file: string): boolean {
-  return file.split(sep).some(folder => folder === 'integration' || folder === 'chaos')
+  return file.split(sep).includes('integration')
+}
+
+function divide(files: readonly string[], fits: (file: string) => boolean): readonly [string[], string[]] {
+  return [files.filter(fits), files.filter(file => !fits(file))]
 }

@@ -4,6 +4,7 @@
  */
 import Mocha from 'mocha'
 import { endShared, keepShared } from '../test/support/run-end.ts'
+import type { TestOrder } from './run-tests-files.ts'
 import type { LaneEvent, LaneOrder, ReportedError, ReportedTest, TestOptions } from './run-tests-events.ts'
 
 /** Causes of causes that are told. */
@@ -73,7 +74,7 @@ function textOf(value: unknown): string {
   return typeof value === 'string' ? value : Mocha.utils.stringify(value)
 }
 
-async function run(files: readonly string[], options: TestOptions): Promise<void> {
+async function run({ files, endsShared }: TestOrder, options: TestOptions): Promise<void> {
   const mocha = new Mocha({
     timeout: options.timeoutMs,
     checkLeaks: options.checkLeaks,
@@ -89,6 +90,9 @@ async function run(files: readonly string[], options: TestOptions): Promise<void
         resolve()
       })
     })
+    // Else its listeners for unhandled rejections stay.
+    mocha.dispose()
+    if (endsShared) await endShared()
   } catch (error) {
     const test = { titlePath: [files.join(', ')], durationMs: 0, slowMs: 0 }
     report({ type: 'fail', test, error: reportedError(error) })
@@ -120,5 +124,5 @@ process.on('message', (order: LaneOrder) => {
     void end()
     return
   }
-  void run(order.files, order.options)
+  void run(order.order, order.options)
 })

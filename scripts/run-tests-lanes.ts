@@ -1,6 +1,7 @@
 import { fork, type ChildProcess } from 'node:child_process'
 import { setTimeout as delay } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
+import type { TestOrder } from './run-tests-files.ts'
 import type { LaneEvent, LaneOrder, TestOptions } from './run-tests-events.ts'
 
 /** Stopping several brokers in order, one of which may leave a class archive behind. */
@@ -40,14 +41,14 @@ export class Lane {
   }
 
   /** Runs files to their end, or to the end of the process. */
-  async run(files: readonly string[], options: TestOptions): Promise<LaneOutcome> {
+  async run(order: TestOrder, options: TestOptions): Promise<LaneOutcome> {
     this.#events = []
     const done = new Promise<undefined>(resolve => {
       this.#onDone = () => {
         resolve(undefined)
       }
     })
-    this.#tell({ type: 'run', files, options })
+    this.#tell({ type: 'run', order, options })
     const died = await Promise.race([done, this.#exited])
     return { events: this.#events, died }
   }

@@ -10,7 +10,7 @@ import { createRequire } from 'node:module'
 import { resolve } from 'node:path'
 import { parseArgs } from 'node:util'
 import { z } from 'zod'
-import { findTestFiles, inOrder } from './run-tests-files.ts'
+import { findTestFiles, ordersOf, type TestOrder } from './run-tests-files.ts'
 import { Lane } from './run-tests-lanes.ts'
 import { TestReport, type MakeReporter } from './run-tests-report.ts'
 import type { TestOptions } from './run-tests-events.ts'
@@ -27,24 +27,21 @@ const MOCHARC = z.object({
   'check-leaks': z.boolean(),
 })
 
-/** Files that a lane runs in one go. */
-type Order = readonly string[]
-
 interface TimedOrder {
-  readonly order: Order
+  readonly order: TestOrder
   readonly ms: number
 }
 
 class TestRun {
   readonly #report: TestReport
   readonly #options: TestOptions
-  readonly #waiting: Order[]
+  readonly #waiting: TestOrder[]
   readonly #times: TimedOrder[] = []
   readonly #lanes = new Set<Lane>()
   #lost = 0
   #stopped = false
 
-  constructor(orders: readonly Order[], options: TestOptions, report: TestReport) {
+  constructor(orders: readonly TestOrder[], options: TestOptions, report: TestReport) {
     this.#waiting = [...orders]
     this.#options = options
     this.#report = report
@@ -54,7 +51,10 @@ class TestRun {
     await Promise.all(Array.from({ length: lanes }, () => this.#runLane()))
     if (this.#waiting.length > 0) {
       const why = this.#stopped ? 'The run was stopped' : `${String(this.#lost)} lanes were lost`
-      this.#report.fail(['files that were not run'], `${why} before:\n${this.#waiting.flat().join('\n')}`)
+      this.#report.fail(
+        ['files that were not run'],
+        `${why} before:\n${this.#waiting.flatMap(({ files }) => files).join('\n')}`,
+      )
     }
   }
 
@@ -95,7 +95,7 @@ class TestRun {
     return why === undefined ? undefined : { at: 'its end', why }
   }
 
-  #next(): Order | undefined {
+  #next(): TestOrder | undefined {
     return this.#stopped ? undefined : this.#waiting.shift()
   }
 }
@@ -105,8 +105,8 @@ function lastTestOf(events: Awaited<ReturnType<Lane['run']>>['events']): string 
   return last === undefined ? '' : `; the last test that began: ${last.test.titlePath.join(' ')}`
 }
 
-function nameOf(order: Order): string {
-  return order.length === 1 ? (order[0] ?? '') : `${String(order.length)} files`
+function nameOf({ files: [first = '', ...others] }: TestOrder): string {
+  return others.length === 0 ? first : `${first} and ${String(others.length)} more`
 }
 
 /** Mocha's options stand in one place, for its own command line too. */
@@ -135,7 +135,7 @@ async function main(): Promise<void> {
     options: { lanes: { type: 'string', default: LANES }, grep: { type: 'string', short: 'g' } },
   })
   const { options, makeReporter } = readOptions(values.grep)
-  const orders = inOrder(findTestFiles(positionals))
+  const orders = ordersOf(findTestFiles(positionals))
   const report = new TestReport(makeReporter)
   const run = new TestRun(orders, options, report)
   for (const signal of ['SIGINT', 'SIGTERM'] as const) {

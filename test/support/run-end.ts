@@ -25,7 +25,7 @@ export function keepShared(): void {
   outlivesFiles = true
 }
 
-/** Ends everything that was kept. */
+/** Ends everything that was kept; what is asked for later is started again. */
 export async function endShared(): Promise<void> {
-  await Promise.all(endings.splice(0).map(end => end()))
+  await Promise.all(endings.map(end => end()))
 }
