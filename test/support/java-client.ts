@@ -54,10 +54,9 @@ export class JavaClient {
   }
 
   /** Whether the Java here can run a source file: it needs the compiler that comes with a JDK. */
-  static async available(): Promise<boolean> {
-    const { java } = await provideDistribution('4.4.0', () => undefined)
-    const { exitCode, output } = await runCommand(java.command, ['--list-modules'], { timeoutMs: 20_000 })
-    return exitCode === 0 && output.includes('jdk.compiler')
+  static available(): Promise<boolean> {
+    available ??= hasCompiler()
+    return available
   }
 
   /** Starts the process; it compiles its one source file first. */
@@ -126,6 +125,15 @@ export class JavaClient {
   #endedError(): Error {
     return new Error(`the Java client ended: ${this.#stderr.trim()}`)
   }
+}
+
+/** Asked once: it costs a virtual machine. */
+let available: Promise<boolean> | undefined
+
+async function hasCompiler(): Promise<boolean> {
+  const { java } = await provideDistribution('4.4.0', () => undefined)
+  const { exitCode, output } = await runCommand(java.command, ['--list-modules'], { timeoutMs: 60_000 })
+  return exitCode === 0 && output.includes('jdk.compiler')
 }
 
 let shared: Promise<JavaClient> | undefined

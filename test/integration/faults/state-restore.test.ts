@@ -8,6 +8,9 @@ import type { MillraceProcess } from '../../support/millrace-process.ts'
 import { type ApplicationText, Stage, yamlOf } from './stage.ts'
 import { Traffic } from './traffic.ts'
 
+const READY_MS_MAX = 1_000
+/** A busy machine only makes a start longer, so one that is quick enough will do. */
+const READY_LIVES_MAX = 3
 const WAIT_MS = 60_000
 const GIVEN = /"added":\["/
 /** Two markers, or one record and its marker, of each transaction are left by the compaction of few records. */
@@ -35,6 +38,12 @@ function tableYaml(application: ApplicationText): string {
     'sinks:',
     `  out: { from: in0, topic: ${application.output} }`,
   ])
+}
+
+/** When a line was logged. */
+const timeOf = (line: string): number => {
+  const { time } = JSON.parse(line) as { readonly time: string }
+  return new Date(time).getTime()
 }
 
 /** What the start of a process restored, over all stores. */
@@ -138,14 +147,17 @@ describe('stores after a crash', function () {
 
   it('are ready at once when there is nothing to restore (case 46)', async () => {
     const application = { ...stage.names(), inputs: [await stage.topic(2)] }
-    const first = await started(countYaml(application))
-    await first.terminate()
-    const second = await stage.start(countYaml(application), { stateDir: first.stateDir })
-    await second.untilLine(GIVEN, WAIT_MS)
-    const givenMs = Date.now()
-    await second.untilLine('the application is running', WAIT_MS)
-    expect(Date.now() - givenMs).to.be.lessThan(2_000)
-    expect(second.log.filter(({ msg }) => msg === 'store restored')).to.deep.equal([])
+    let last = await started(countYaml(application))
+    let quickestMs = Number.POSITIVE_INFINITY
+    for (let lives = 0; lives < READY_LIVES_MAX && quickestMs >= READY_MS_MAX; lives += 1) {
+      await last.terminate()
+      last = await stage.start(countYaml(application), { stateDir: last.stateDir })
+      const given = await last.untilLine(GIVEN, WAIT_MS)
+      const running = await last.untilLine('the application is running', WAIT_MS)
+      quickestMs = Math.min(quickestMs, timeOf(running) - timeOf(given))
+      expect(restored(last)).to.deep.equal({ records: 0, entries: 0 })
+    }
+    expect(quickestMs, 'from the assignment to running').to.be.lessThan(READY_MS_MAX)
   })
 
   it('are restored from a compacted changelog (F35)', async () => {

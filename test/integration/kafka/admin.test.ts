@@ -10,7 +10,7 @@ import { rejectionOf } from '../../support/rejection.ts'
 
 for (const kind of TRANSACTION_BROKERS) {
   describe(`an administrator (${kind})`, function () {
-    this.timeout(30_000)
+    this.timeout(60_000)
     const kafka = useBroker(kind)
     let admin: Admin
     let cluster: Cluster

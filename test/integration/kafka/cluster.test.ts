@@ -13,7 +13,8 @@ const EXPECTED: Partial<Record<BrokerKind, { transactionVersion: number; endTxn:
 }
 
 for (const kind of TRANSACTION_BROKERS) {
-  describe(`a cluster (${kind})`, () => {
+  describe(`a cluster (${kind})`, function () {
+    this.timeout(60_000)
     const kafka = useBroker(kind)
     let cluster: Cluster
 
@@ -47,7 +48,8 @@ for (const kind of TRANSACTION_BROKERS) {
   })
 }
 
-describe('a connection to a paused broker', () => {
+describe('a connection to a paused broker', function () {
+  this.timeout(60_000)
   const kafka = useBroker('tv2')
 
   it('times out by its own deadline, is closed, and is replaced once the broker goes on', async () => {
@@ -72,10 +74,11 @@ describe('a connection to a paused broker', () => {
     } finally {
       await cluster.close()
     }
-  }).timeout(20_000)
+  })
 })
 
-describe('a cluster of three brokers', () => {
+describe('a cluster of three brokers', function () {
+  this.timeout(120_000)
   const kafka = useBroker('three')
 
   it('follows the leader, the group coordinator and the transaction coordinator when a broker stops', async () => {
@@ -113,5 +116,5 @@ describe('a cluster of three brokers', () => {
       )
       await cluster.close()
     }
-  }).timeout(120_000)
+  })
 })

@@ -14,6 +14,8 @@ import { sameTopicPartition, type TopicPartition } from '../../../src/model/topi
 import { eventually } from '../../support/condition.ts'
 
 const TURN_MS = 20
+/** Well below the rebalance timeout of 60 s that some of the tests are about. */
+const PATIENCE_MS = 30_000
 
 /** How a loop of a test differs from the usual one. */
 export interface LoopOptions extends Partial<GroupMemberOptions> {
@@ -150,7 +152,7 @@ export class GroupLoop {
   }
 
   /** Waits until the member is assigned so many partitions and nothing is under way. */
-  async owns(count: number, timeoutMs = 10_000): Promise<void> {
+  async owns(count: number, timeoutMs = PATIENCE_MS): Promise<void> {
     await eventually(
       `member owns ${String(count)} partitions`,
       () => this.member.state === 'stable' && this.owned.length === count,
@@ -163,7 +165,11 @@ export class GroupLoop {
   }
 
   /** Waits for an event of a kind, from `since` on. */
-  async hears<T extends GroupEvent['type']>(type: T, since = 0, timeoutMs = 10_000): Promise<GroupEvent & { type: T }> {
+  async hears<T extends GroupEvent['type']>(
+    type: T,
+    since = 0,
+    timeoutMs = PATIENCE_MS,
+  ): Promise<GroupEvent & { type: T }> {
     const heard = (): GroupEvent | undefined => this.events.slice(since).find(event => event.type === type)
     await eventually(`member hears ${type}`, () => heard() !== undefined, timeoutMs).catch((error: unknown) => {
       throw new Error(`${String(error)}; state ${this.member.state}, told ${this.told.join(' ')}`)

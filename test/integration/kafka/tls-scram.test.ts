@@ -48,7 +48,7 @@ async function connected(kafka: LocalKafka, overrides: Partial<ClusterOptions>):
 }
 
 describe('TLS and SASL', function () {
-  this.timeout(20_000)
+  this.timeout(60_000)
   const kafka = useBroker('secure')
 
   function refusalOf(security: SecurityOptions, timeoutMs = 10_000): Promise<MillraceError> {

@@ -25,7 +25,7 @@ async function codeOf(call: Promise<unknown>): Promise<string> {
 }
 
 describe('the protocol proxy', function () {
-  this.timeout(30_000)
+  this.timeout(60_000)
   const kafka = useBroker('tv2')
   let proxy: KafkaProxy
   let direct: Cluster
