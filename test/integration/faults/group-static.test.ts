@@ -8,8 +8,11 @@ import { mergeYaml, Stage } from './stage.ts'
 const WAIT_MS = 60_000
 /** A member that did not take its old place would wait at least this long. */
 const SESSION_MS = 45_000
-/** From the first line of the new process to its commit, on a loaded machine. */
-const RETURN_MS_MAX = 10_000
+/**
+ * From the start of the new process to its commit. It takes one to two seconds, most of them Node's own, and several
+ * times that where the test shares two cores with others.
+ */
+const RETURN_MS_MAX = 15_000
 
 describe('a static member', function () {
   this.timeout(120_000)
@@ -48,11 +51,9 @@ describe('a static member', function () {
 
     const startedMs = Date.now()
     const again = await app.start({ instance: 'b' })
-    await again.untilLine('starting; ', WAIT_MS)
-    const loadedMs = Date.now() - startedMs
     await app.untilCaughtUp()
-    const tookMs = Date.now() - startedMs - loadedMs
-    console.log(`        Node and modules ${String(loadedMs)} ms, from there to the last commit ${String(tookMs)} ms`)
+    const tookMs = Date.now() - startedMs
+    console.log(`        from the start of the process to the last commit ${String(tookMs)} ms`)
     expect(tookMs).to.be.lessThan(RETURN_MS_MAX)
     expect(lastAssignment(again).generation).to.equal(before.generation)
     expect(lastAssignment(neighbour)).to.deep.equal(before)
