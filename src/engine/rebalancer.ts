@@ -61,6 +61,11 @@ export class Rebalancer {
   /** Joins with all that is owned now. */
   join(): void {
     const { member, registry, claims, processId } = this.#options
+    if (member.joinOutstanding) {
+      // That one claimed what was owned then.
+      this.#rejoinNeeded = true
+      return
+    }
     const owned = registry.ownedPartitions()
     claims.claim(owned)
     this.#rejoinNeeded = false
@@ -84,14 +89,23 @@ export class Rebalancer {
     if (this.#options.growth.look()) this.#rejoinNeeded = true
     for (;;) {
       if (this.#assignment !== undefined) await this.#applyAssignment(this.#assignment)
-      if (this.#rejoinNeeded && !this.#options.member.joinOutstanding) {
-        await this.#options.commit()
-        this.join()
-      }
       const event = this.#options.member.nextEvent()
-      if (event === undefined) return undefined
-      const lost = this.#take(event)
-      if (lost !== undefined) return lost
+      if (event !== undefined) {
+        const lost = this.#take(event)
+        if (lost !== undefined) return lost
+      } else if (!this.#rejoinNeeded || this.#options.member.joinOutstanding) {
+        return undefined
+      } else {
+        await this.#options.commit()
+        // What came meanwhile first: a join that claims what an assignment takes away keeps it from everybody for ever,
+        // because the round that follows cannot hand it on and nobody is left to give it up.
+        const late = this.#options.member.nextEvent()
+        if (late === undefined) this.join()
+        else {
+          const lost = this.#take(late)
+          if (lost !== undefined) return lost
+        }
+      }
     }
   }
 

@@ -39,6 +39,7 @@ class RebalanceBench {
     ]),
   )
   grown = new Answers<boolean>(false)
+  onCommit = (): void => {}
   rebalances = 0
   wakes = 0
   readonly rebalancer = new Rebalancer({
@@ -56,6 +57,7 @@ class RebalanceBench {
     growth: { look: () => this.grown.next() },
     commit: async () => {
       await this.#answer('commit', this.commits)
+      this.onCommit()
     },
     abort: async cause => {
       await this.#answer(`abort ${cause.code}`, new Answers<'done'>('done'))
@@ -192,6 +194,43 @@ describe('rebalancer', () => {
 
     expect(await bench.applied()).to.deep.equal(['commit'])
     expect(bench.member.joins).to.have.length(1)
+  })
+
+  it('takes what was assigned before it joins again, so that it claims nothing that it has to give up', async () => {
+    const bench = await owning(1, 2)
+    bench.member.joinOutstanding = true
+    bench.member.events.push({ type: 'rebalanceNeeded' })
+    await bench.applied()
+    // The round ends; what it says has not been taken yet.
+    bench.member.joinOutstanding = false
+    bench.assign(partitionsOf(1))
+    await bench.applied()
+
+    expect(bench.member.joins.map(({ owned }) => owned.map(formatTopicPartition))).to.deep.equal([['in-1', 'more-1']])
+  })
+
+  it('takes what was assigned while it committed before it joins again', async () => {
+    const bench = await owning(1, 2)
+    bench.member.events.push({ type: 'rebalanceNeeded' })
+    bench.onCommit = () => {
+      bench.onCommit = () => {}
+      bench.assign(partitionsOf(1))
+    }
+    await bench.applied()
+
+    expect(bench.member.joins.map(({ owned }) => owned.map(formatTopicPartition))).to.deep.equal([['in-1', 'more-1']])
+  })
+
+  it('joins once more when it gave something up while a join was outstanding: that one claimed too much', async () => {
+    const bench = await owning(1, 2)
+    bench.member.joinOutstanding = true
+    bench.assign(partitionsOf(1))
+    await bench.applied()
+    expect(bench.member.joins).to.deep.equal([])
+    bench.member.joinOutstanding = false
+    await bench.applied()
+
+    expect(bench.owned()).to.deep.equal(['in-1', 'more-1'])
   })
 
   it('leaves a join whose commit failed to the next turn', async () => {
