@@ -76,15 +76,29 @@ export const MUTATIONS: readonly Mutation[] = [
   },
   {
     name: 'reuse-epoch-after-timeout',
-    bug: 'After an EndTxn without an answer the same epoch begins another transaction (F18).',
+    bug: 'After an EndTxn without an answer no new epoch is taken: the late request ends the next transaction (F18).',
     file: 'kafka/producer/transaction-manager',
-    text: "if (identity.protocol === 1 && this.#doubt !== 'none') return false",
-    replacement: '',
+    text: "(await this.#options.identity.renew(deadline)) === 'fenced'",
+    replacement: 'deadline === undefined',
     caughtBy: [
       {
         file: 'integration/kafka/producer-faults',
         title: 'is not hurt by a late EndTxn',
         reason: /AssertionError|MillraceError/,
+      },
+    ],
+  },
+  {
+    name: 'reuse-epoch-when-unsure',
+    bug: 'An epoch under which a request got no answer begins another transaction (I9).',
+    file: 'kafka/producer/transaction-manager',
+    text: "return this.#doubt === 'unsure' && identity.protocol === 1",
+    replacement: 'return false',
+    caughtBy: [
+      {
+        file: 'integration/kafka/producer-faults',
+        title: 'takes a new epoch before the next transaction after an answer was lost (I9)',
+        reason: /AssertionError/,
       },
     ],
   },

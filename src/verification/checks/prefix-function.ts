@@ -28,6 +28,9 @@ export function checkPrefixFunction(run: RunObservation, models: readonly ModelR
     0,
   )
   if (inputs === 0) book.unjudged('no input record is committed: there is nothing to judge')
+  if (inputs > 0 && judged.length === models.length && judged.every(({ written }) => written.length === 0)) {
+    book.unjudged('none of the committed input has a result: there is nothing to compare')
+  }
   for (const topic of topicsToJudge(run, judged)) {
     // Where one writer cannot be computed, what it wrote cannot be told from what is wrong.
     if (models.some(({ obstacles, task }) => obstacles.length > 0 && mayWrite(run, task.plan.id, topic))) continue

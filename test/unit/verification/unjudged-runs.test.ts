@@ -1,6 +1,7 @@
 import { expect } from 'chai'
 import { NO_HEADERS } from '../../../src/model/headers.ts'
 import { TopicPartitionMap } from '../../../src/model/topic-partition.ts'
+import { string } from '../../../src/serdes/text.ts'
 import { plainRecord } from './bench-log.ts'
 import { reportOf, RunBench } from './run-bench.ts'
 import { copy, counts, countsByValue, feed, joined } from './topologies.ts'
@@ -36,6 +37,17 @@ describe('the checker never says consistent', () => {
       .log('in')
       .entries.push({ ...plainRecord('k', 'v'), ...producer }, { kind: 'marker', marker: 'abort', ...producer })
     expectUnjudged(bench.run(), /nothing to judge/)
+  })
+
+  it('of input that has no results at all', () => {
+    const bench = new RunBench(builder => {
+      builder
+        .stream('in', { key: string, value: string })
+        .filter(() => false)
+        .to('out')
+    })
+    feed(bench, 20)
+    expectUnjudged(bench.run(), /nothing to compare/)
   })
 
   it('while records wait (lag)', () => {
