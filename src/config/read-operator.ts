@@ -1,5 +1,5 @@
 import type { OperatorConfig } from './application-config.ts'
-import { plainValue, type ScalarNode } from './config-node.ts'
+import { plainValue, type ConfigNode, type ScalarNode } from './config-node.ts'
 import { readExpression, readModuleReference, type ExpressionSpec } from './expression-spec.ts'
 import { parseDurationMs } from '../model/duration.ts'
 import { isBroken, type Fields } from './fields.ts'
@@ -127,7 +127,7 @@ function readAggregate({ fields, problems }: Reading): OperatorConfig | undefine
   inner.require('init', 'the state before the first record, constants')
   inner.require('update', 'an expression of `state` and `value`')
   const init = inner.get('init')
-  const update = expressionOf(inner, 'update', problems)
+  const update = updateOf(inner, namesOf(fields.get('from')), problems)
   if (init === undefined || isBroken(init) || update === undefined) return undefined
   return {
     kind: 'aggregate',
@@ -136,6 +136,29 @@ function readAggregate({ fields, problems }: Reading): OperatorConfig | undefine
     subtract: expressionOf(inner, 'subtract', problems),
     merge: expressionOf(inner, 'merge', problems),
   }
+}
+
+/** The names of several inputs; empty for one. */
+function namesOf(from: ConfigNode | undefined): ReadonlySet<string> {
+  if (from?.kind !== 'list') return new Set()
+  return new Set(from.items.flatMap(item => (item.kind === 'scalar' ? [item.text] : [])))
+}
+
+/** Reads `update`; with one member for each of several inputs, every member is an expression of its own, a module too. */
+function updateOf(inner: Fields, inputs: ReadonlySet<string>, problems: ProblemList): ExpressionSpec | undefined {
+  const node = inner.get('update')
+  const isByInput =
+    node?.kind === 'map' &&
+    inputs.size > 1 &&
+    node.entries.size === inputs.size &&
+    [...inputs].every(name => node.entries.has(name))
+  if (!isByInput) return expressionOf(inner, 'update', problems)
+  const members = new Map<string, ExpressionSpec>()
+  for (const [name, entry] of node.entries) {
+    const member = readExpression(entry.node, problems)
+    if (member !== undefined) members.set(name, member)
+  }
+  return { kind: 'template', members, place: node.place }
 }
 
 function readJoin({ fields, problems }: Reading): OperatorConfig | undefined {
