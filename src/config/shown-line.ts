@@ -7,9 +7,9 @@ const LINE_CHARACTERS_MAX = 4_000
 /** Of a longer line, what stands before the place. */
 const CHARACTERS_BEFORE = 60
 
-/** A value that is written beside the name of a secret, and is no reference: to the end of its quotes, else of the line. */
+/** A value that is written beside the name of a secret, or of what may be meant to be one, and is no reference: to the end of its quotes, else of the line. */
 const SECRET_VALUE =
-  /((?:[\w.-]{0,60}(?:password|passphrase|secret|token)|ssl\.key)["']?\s*[:=]\s*)(?!["']?\$\{)("(?:[^"\\]|\\.)*"?|'(?:[^']|'')*'?|[^\s"'].*$)/gi
+  /((?:[\w.-]{0,60}(?:pas+w\w*|passphrase|secret|token)|ssl\.key|sasl\.(?!mechanism|username)[\w.]+)["']?\s*[:=]\s*)(?!["']?\$\{)("(?:[^"\\]|\\.)*"?|'(?:[^']|'')*'?|[^\s"'].*$)/gi
 /** A line of a key in PEM. */
 const KEY_MATERIAL = /^\s*[A-Za-z0-9+/]{40,}={0,2}\s*$/
 
