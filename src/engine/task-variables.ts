@@ -28,14 +28,17 @@ export class TaskVariable {
  * records come again, and must not find a later time than before. Kafka Streams: `ProcessorMetadata`, which is not undone.
  */
 export class TaskVariables {
-  readonly #variables = new Map<string, TaskVariable>()
+  readonly #byName = new Map<string, TaskVariable>()
+  /** The same, to be walked at each record. */
+  readonly #variables: TaskVariable[] = []
   readonly #loaded = new Map<string, number>()
 
   /** Registers a variable; a value loaded before becomes its value. */
   declare(name: string, initial: number, options: { readonly kept: boolean }): TaskVariable {
-    assert(!this.#variables.has(name), 'a task variable is declared once', { name })
+    assert(!this.#byName.has(name), 'a task variable is declared once', { name })
     const variable = new TaskVariable(name, initial, options.kept)
-    this.#variables.set(name, variable)
+    this.#byName.set(name, variable)
+    this.#variables.push(variable)
     const loaded = this.#loaded.get(name)
     if (loaded !== undefined && variable.isKept) setAll(variable, loaded)
     return variable
@@ -44,7 +47,7 @@ export class TaskVariables {
   /** Values to keep with the committed offsets; those still at their initial value are left out. */
   snapshot(): ReadonlyMap<string, number> {
     const values = new Map<string, number>()
-    for (const variable of this.#variables.values()) {
+    for (const variable of this.#variables) {
       if (variable.isKept && variable.value !== variable.initial) values.set(variable.name, variable.value)
     }
     return values
@@ -54,28 +57,28 @@ export class TaskVariables {
   load(values: ReadonlyMap<string, number>): void {
     for (const [name, value] of values) {
       this.#loaded.set(name, value)
-      const variable = this.#variables.get(name)
+      const variable = this.#byName.get(name)
       if (variable?.isKept === true) setAll(variable, value)
     }
   }
 
   endRecord(): void {
-    for (const variable of this.#variables.values()) variable.saved = variable.value
+    for (const variable of this.#variables) variable.saved = variable.value
   }
 
   rollbackRecord(): void {
-    for (const variable of this.#variables.values()) variable.value = variable.saved
+    for (const variable of this.#variables) variable.value = variable.saved
   }
 
   commit(): void {
-    for (const variable of this.#variables.values()) {
+    for (const variable of this.#variables) {
       variable.saved = variable.value
       variable.committed = variable.value
     }
   }
 
   abort(): void {
-    for (const variable of this.#variables.values()) setAll(variable, variable.committed)
+    for (const variable of this.#variables) setAll(variable, variable.committed)
   }
 }
 

@@ -1,4 +1,5 @@
-const TWO_POW_32 = 4_294_967_296
+/** What the upper half of a long counts. */
+export const TWO_POW_32 = 4_294_967_296
 /** Upper halves of the integers a number holds exactly: ±2^53 is 2^21 in the upper 32 bits. */
 const UPPER_MAX = 2_097_151
 const UPPER_MIN = -2_097_152

@@ -1,4 +1,5 @@
 import { erasedSerializer, type ErasedSerializer } from './erased-serde.ts'
+import { INT64_BYTES, TWO_POW_32 } from './int64.ts'
 import { withoutNull } from './nullable.ts'
 import { bigint, boolean, integer, long } from './numbers.ts'
 import type { AnySerde, Serializer } from './serde.ts'
@@ -22,6 +23,34 @@ export function rememberingSerializer(serializer: Serializer<never>): ErasedSeri
     REMEMBERING.set(plain, remembering)
   }
   return remembering
+}
+
+/**
+ * As `rememberingSerializer`, for bytes that are used before the next value is encoded: those of a long always lie at the
+ * same place.
+ */
+export function transientSerializer(serializer: Serializer<never>): ErasedSerializer {
+  const plain = 'deserialize' in serializer ? withoutNull(asSerde(serializer)) : serializer
+  return isLong(plain) ? transientLong(erasedSerializer(plain)) : rememberingSerializer(serializer)
+}
+
+function isLong(serializer: unknown): boolean {
+  return serializer === long
+}
+
+function transientLong({ name, serialize }: ErasedSerializer): ErasedSerializer {
+  const bytes = Buffer.alloc(INT64_BYTES)
+  const view = new DataView(bytes.buffer, bytes.byteOffset, INT64_BYTES)
+  return {
+    name,
+    serialize(value, context) {
+      // Whatever is no long is refused by the serde itself.
+      if (typeof value !== 'number' || !Number.isSafeInteger(value)) return serialize(value, context)
+      view.setInt32(0, Math.floor(value / TWO_POW_32))
+      view.setUint32(4, value >>> 0)
+      return bytes
+    },
+  }
 }
 
 function remember({ name, serialize }: ErasedSerializer): ErasedSerializer {

@@ -6,6 +6,10 @@ const SLOTS_MIN = 64
 const ENTRIES_MIN = 32
 const EMPTY = 0
 const REMOVED = -1
+/** A slot: entry number + 1 (0 = never used, −1 = removed), hash and place of its key, one unused. Side by side, for the cache. */
+const SLOT_SHIFT = 2
+const HASH = 1
+const KEY = 2
 
 /**
  * A hash table over key bytes that numbers its entries; values live in columns of the caller, indexed by that number.
@@ -13,8 +17,8 @@ const REMOVED = -1
  */
 export class KeyTable {
   readonly #arena: ByteArena
-  /** Entry number + 1; 0 = never used, −1 = removed. */
-  #slots = new Int32Array(SLOTS_MIN)
+  #slots = new Int32Array(SLOTS_MIN << SLOT_SHIFT)
+  #mask = SLOTS_MIN - 1
   #hashes = new Int32Array(ENTRIES_MIN)
   /** Where each entry's key lies; −1 for a free number. */
   #keys = new Int32Array(ENTRIES_MIN).fill(-1)
@@ -64,19 +68,20 @@ export class KeyTable {
   #search(key: Uint8Array): number {
     const hash = murmur2(key)
     const slots = this.#slots
-    const mask = slots.length - 1
+    const mask = this.#mask
     for (let slot = mix(hash) & mask; ; slot = (slot + 1) & mask) {
-      const held = slots[slot]
+      const at = slot << SLOT_SHIFT
+      const held = slots[at]
       if (held === undefined || held === EMPTY) return -1
-      if (held === REMOVED) continue
-      const entry = held - 1
-      if (this.#hashes[entry] === hash && this.#arena.equals(this.#refOf(entry), key)) return entry
+      if (held !== REMOVED && slots[at + HASH] === hash && this.#arena.equals(slots[at + KEY] ?? -1, key)) {
+        return held - 1
+      }
     }
   }
 
   /** Adds a key that is not there and returns its entry. */
   insert(key: Uint8Array): number {
-    if ((this.#usedSlots + 1) * 2 > this.#slots.length) this.#rehash()
+    if ((this.#usedSlots + 1) * 2 > this.#mask + 1) this.#rehash()
     const hash = murmur2(key)
     const entry = this.#freeEntries.pop() ?? this.#nextEntry()
     this.#hashes[entry] = hash
@@ -88,12 +93,13 @@ export class KeyTable {
 
   /** Removes an entry; its number may be given out again. */
   remove(entry: number): void {
-    const mask = this.#slots.length - 1
+    const mask = this.#mask
     for (let slot = mix(this.#hashes[entry] ?? 0) & mask; ; slot = (slot + 1) & mask) {
-      const held = this.#slots[slot]
+      const at = slot << SLOT_SHIFT
+      const held = this.#slots[at]
       assert(held !== undefined && held !== EMPTY, 'a removed key is in the table', { entry })
       if (held !== entry + 1) continue
-      this.#slots[slot] = REMOVED
+      this.#slots[at] = REMOVED
       break
     }
     this.#arena.free(this.#refOf(entry))
@@ -129,7 +135,8 @@ export class KeyTable {
 
   /** Forgets all keys; the arena is the caller's to clear. */
   clear(): void {
-    this.#slots = new Int32Array(SLOTS_MIN)
+    this.#slots = new Int32Array(SLOTS_MIN << SLOT_SHIFT)
+    this.#mask = SLOTS_MIN - 1
     this.#freeEntries.length = 0
     this.#keys.fill(-1)
     this.#entries = 0
@@ -158,17 +165,22 @@ export class KeyTable {
   }
 
   #place(entry: number, hash: number): void {
-    const mask = this.#slots.length - 1
-    let slot = mix(hash) & mask
-    while (this.#slots[slot] !== EMPTY) slot = (slot + 1) & mask
-    this.#slots[slot] = entry + 1
+    const slots = this.#slots
+    let slot = mix(hash) & this.#mask
+    while (slots[slot << SLOT_SHIFT] !== EMPTY) slot = (slot + 1) & this.#mask
+    const at = slot << SLOT_SHIFT
+    slots[at] = entry + 1
+    slots[at + HASH] = hash
+    slots[at + KEY] = this.#refOf(entry)
     this.#usedSlots += 1
   }
 
   /** Grows, or only sweeps removed slots out when those are what fills the table. */
   #rehash(): void {
-    const length = this.#slots.length
-    this.#slots = new Int32Array((this.#size + 1) * 4 > length ? length * 2 : length)
+    const slots = this.#mask + 1
+    const next = (this.#size + 1) * 4 > slots ? slots * 2 : slots
+    this.#slots = new Int32Array(next << SLOT_SHIFT)
+    this.#mask = next - 1
     this.#usedSlots = 0
     for (let entry = 0; entry < this.#entries; entry++) {
       if (this.#keys[entry] !== -1) this.#place(entry, this.#hashes[entry] ?? 0)

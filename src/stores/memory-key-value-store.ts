@@ -1,7 +1,7 @@
 import { MillraceError } from '../model/errors.ts'
 import { NO_HEADERS, type RecordHeaders } from '../model/headers.ts'
 import type { ErasedSerializer } from '../serdes/erased-serde.ts'
-import { rememberingSerializer } from '../serdes/remembering-serializer.ts'
+import { rememberingSerializer, transientSerializer } from '../serdes/remembering-serializer.ts'
 import type { AnySerde, SerdeContext } from '../serdes/serde.ts'
 import { ByteArena } from './byte-arena.ts'
 import { KeyTable } from './key-table.ts'
@@ -56,7 +56,9 @@ export class MemoryKeyValueStore implements KeyValueState {
     this.cache = options.cache
     this.changelogTopic = options.changelog?.topic ?? options.restoredFrom
     this.#maxBytes = options.maxBytes ?? Number.POSITIVE_INFINITY
-    this.#serializer = rememberingSerializer(options.value)
+    // A cache keeps the bytes; else they are copied on before the next value is written.
+    this.#serializer =
+      options.cache === undefined ? transientSerializer(options.value) : rememberingSerializer(options.value)
     this.#serdeContext = { topic: this.changelogTopic ?? options.name, side: 'value', headers: NO_HEADERS }
     this.#values = new ValueColumn(options.value, this.#serdeContext, this.#arena)
     this.#undo = new UndoLog(this.#values)
@@ -105,16 +107,7 @@ export class MemoryKeyValueStore implements KeyValueState {
     let entry = this.#keys.find(key)
     const old = this.cache === undefined ? undefined : this.#heldBefore(key, entry)
     if (entry === -1 && bytes !== null) entry = this.#insert(key, bytes.length)
-    if (entry !== -1) {
-      const grown = (bytes?.length ?? 0) + this.#keyCost(entry, key, bytes) - this.#values.sizeOf(entry)
-      if (grown > 0 && this.#bytes + grown > this.#maxBytes) this.#refuse(entry)
-      const had = this.#values.has(entry)
-      this.#undo.remember(entry)
-      if (bytes === null) this.#values.unset(entry)
-      else this.#values.set(entry, value, bytes, timestamp)
-      this.#entries += Number(bytes !== null) - Number(had)
-      this.#bytes += grown
-    }
+    if (entry !== -1) this.#replace(entry, key, value, bytes, timestamp)
     this.#lastPutBytes = bytes
     if (this.cache === undefined) this.#changelog?.append(key, bytes, timestamp)
     else this.cache.write(key, bytes, value, timestamp, old)
@@ -203,9 +196,18 @@ export class MemoryKeyValueStore implements KeyValueState {
     return this.#values.get(entry)
   }
 
-  #keyCost(entry: number, key: Uint8Array, bytes: Uint8Array | null): number {
-    if (this.#values.has(entry)) return bytes === null ? -key.length : 0
-    return bytes === null ? 0 : key.length
+  #replace(entry: number, key: Uint8Array, value: unknown, bytes: Uint8Array | null, timestamp: number): void {
+    const values = this.#values
+    const before = values.rawSizeOf(entry)
+    const after = bytes === null ? -1 : bytes.length
+    // With a value its key counts, too.
+    const grown = (after < 0 ? 0 : key.length + after) - (before < 0 ? 0 : key.length + before)
+    if (grown > 0 && this.#bytes + grown > this.#maxBytes) this.#refuse(entry)
+    this.#undo.remember(entry)
+    if (bytes === null) values.unset(entry)
+    else values.set(entry, value, bytes, timestamp)
+    this.#entries += Number(after >= 0) - Number(before >= 0)
+    this.#bytes += grown
   }
 
   #insert(key: Uint8Array, valueLength: number): number {

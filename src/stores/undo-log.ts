@@ -1,7 +1,6 @@
 import { assert } from '../model/assert.ts'
 import type { ValueColumn } from './value-column.ts'
 
-const ENTRIES_MIN = 32
 /** Old values whose place is kept for the next transaction. */
 const KEPT_MAX = 65_536
 
@@ -11,15 +10,20 @@ export type Undone = (entry: number, sizeBefore: number, hadBefore: boolean) => 
 /**
  * Older values of a store at two depths: as of the open transaction's start, and as of the record's savepoint. Each entry is
  * held once per depth, so the log is bounded by the distinct keys of a transaction, not by its writes.
+ *
+ * One stack serves both: what the present record has pushed lies on top. Where the record ends, it keeps those of its values
+ * that are the transaction's first of their entry, and drops the others. Which depth an entry is held at already is told by
+ * its mark in the column: the number of the last record that wrote it.
  */
 export class UndoLog {
   readonly #values: ValueColumn
-  readonly #transaction = new OldValues()
-  readonly #record = new OldValues()
-  #transactionMarks = new Float64Array(ENTRIES_MIN)
-  #recordMarks = new Float64Array(ENTRIES_MIN)
-  #transactionNumber = 1
+  readonly #log = new OldValues()
+  /** Where the values of the present record begin. */
+  #recordStart = 0
+  /** Numbers only grow, so that marks of earlier records and transactions need not be wiped. */
   #recordNumber = 1
+  /** The number of the open transaction's first record. */
+  #transactionNumber = 1
 
   constructor(values: ValueColumn) {
     this.#values = values
@@ -27,58 +31,62 @@ export class UndoLog {
 
   /** Whether a write of the open transaction is held. */
   get dirty(): boolean {
-    return this.#transaction.length > 0
+    return this.#log.length > 0
   }
 
   /** Whether the entry's value of the transaction's start is held. */
   holds(entry: number): boolean {
-    return this.#transactionMarks[entry] === this.#transactionNumber
+    return this.#values.markOf(entry) >= this.#transactionNumber
   }
 
   /** To be called before an entry's value is replaced; afterwards the column may overwrite it. */
   remember(entry: number): void {
-    this.#reserve(entry)
-    if (this.#recordMarks[entry] === this.#recordNumber) {
+    const values = this.#values
+    const mark = values.markOf(entry)
+    if (mark === this.#recordNumber) {
       // The second write within one record: nobody will ask for what stood in between.
-      this.#values.release(entry)
+      values.release(entry)
       return
     }
-    this.#recordMarks[entry] = this.#recordNumber
-    const first = this.#transactionMarks[entry] !== this.#transactionNumber
-    if (first) {
-      this.#transactionMarks[entry] = this.#transactionNumber
-      this.#transaction.push(this.#values, entry, true)
-    }
-    this.#record.push(this.#values, entry, first)
+    values.setMark(entry, this.#recordNumber)
+    this.#log.push(values, entry, mark)
   }
 
   endRecord(): void {
-    if (this.#record.length === 0) return
-    for (let at = 0; at < this.#record.length; at++) {
-      if (!this.#record.isShared(at)) this.#values.freeToken(this.#record.tokenAt(at))
+    const log = this.#log
+    const start = this.#recordStart
+    if (log.length === start) return
+    let kept = start
+    for (let at = start; at < log.length; at++) {
+      if (log.markAt(at) < this.#transactionNumber) log.move(at, kept++)
+      else this.#values.freeToken(log.tokenAt(at))
     }
-    this.#nextRecord()
+    log.truncate(kept)
+    this.#recordStart = kept
+    this.#recordNumber += 1
   }
 
   /** @param vanished - told of each entry that this record had created */
   rollbackRecord(undone: Undone, vanished: (entry: number) => void): void {
-    for (let at = this.#record.length - 1; at >= 0; at--) {
-      const entry = this.#record.entryAt(at)
-      this.#undo(this.#record, at, undone)
-      if (!this.#record.isShared(at)) continue
-      this.#transactionMarks[entry] = 0
-      this.#transaction.pop()
-      if (!this.#values.has(entry)) vanished(entry)
+    const log = this.#log
+    for (let at = log.length - 1; at >= this.#recordStart; at--) {
+      this.#undo(at, undone)
+      const entry = log.entryAt(at)
+      const isFirst = log.markAt(at) < this.#transactionNumber
+      this.#values.setMark(entry, log.markAt(at))
+      if (isFirst && !this.#values.has(entry)) vanished(entry)
     }
-    this.#nextRecord()
+    log.truncate(this.#recordStart)
+    this.#recordNumber += 1
   }
 
   /** @param vanished - told of each entry that has no value any more */
   commit(vanished: (entry: number) => void): void {
     this.endRecord()
-    for (let at = 0; at < this.#transaction.length; at++) {
-      this.#values.freeToken(this.#transaction.tokenAt(at))
-      const entry = this.#transaction.entryAt(at)
+    const log = this.#log
+    for (let at = 0; at < log.length; at++) {
+      this.#values.freeToken(log.tokenAt(at))
+      const entry = log.entryAt(at)
       if (!this.#values.has(entry)) vanished(entry)
     }
     this.#nextTransaction()
@@ -87,9 +95,9 @@ export class UndoLog {
   /** @param vanished - told of each entry that the transaction had created */
   abort(undone: Undone, vanished: (entry: number) => void): void {
     this.rollbackRecord(undone, vanished)
-    for (let at = this.#transaction.length - 1; at >= 0; at--) {
-      this.#undo(this.#transaction, at, undone)
-      const entry = this.#transaction.entryAt(at)
+    for (let at = this.#log.length - 1; at >= 0; at--) {
+      this.#undo(at, undone)
+      const entry = this.#log.entryAt(at)
       if (!this.#values.has(entry)) vanished(entry)
     }
     this.#nextTransaction()
@@ -97,39 +105,23 @@ export class UndoLog {
 
   /** Forgets all old values without freeing them: the caller clears the arena. */
   clear(): void {
-    this.#nextRecord()
     this.#nextTransaction()
   }
 
-  #undo(log: OldValues, at: number, undone: Undone): void {
-    const entry = log.entryAt(at)
+  #undo(at: number, undone: Undone): void {
+    const entry = this.#log.entryAt(at)
     const had = this.#values.has(entry)
     const size = this.#values.sizeOf(entry)
     this.#values.release(entry)
-    log.giveBack(this.#values, at)
+    this.#log.giveBack(this.#values, at)
     undone(entry, size, had)
   }
 
-  #nextRecord(): void {
-    this.#record.clear()
-    this.#recordNumber += 1
-  }
-
   #nextTransaction(): void {
-    assert(this.#record.length === 0, 'a transaction ends between records')
-    this.#transaction.clear()
-    this.#transactionNumber += 1
-  }
-
-  #reserve(entry: number): void {
-    if (entry < this.#transactionMarks.length) return
-    const length = Math.max(entry + 1, this.#transactionMarks.length * 2)
-    const transactionMarks = new Float64Array(length)
-    transactionMarks.set(this.#transactionMarks)
-    this.#transactionMarks = transactionMarks
-    const recordMarks = new Float64Array(length)
-    recordMarks.set(this.#recordMarks)
-    this.#recordMarks = recordMarks
+    this.#log.clear()
+    this.#recordStart = 0
+    this.#recordNumber += 1
+    this.#transactionNumber = this.#recordNumber
   }
 }
 
@@ -142,26 +134,36 @@ class OldValues {
   readonly #tokens: unknown[] = []
   readonly #sizes: number[] = []
   readonly #timestamps: number[] = []
-  readonly #shared: boolean[] = []
+  /** The mark each entry had before. */
+  readonly #marks: number[] = []
   #length = 0
 
   get length(): number {
     return this.#length
   }
 
-  /** @param shared - the other depth holds the same token and frees it */
-  push(values: ValueColumn, entry: number, shared: boolean): void {
+  push(values: ValueColumn, entry: number, mark: number): void {
     const at = this.#length
     this.#entries[at] = entry
     this.#tokens[at] = values.tokenOf(entry)
     this.#sizes[at] = values.rawSizeOf(entry)
     this.#timestamps[at] = values.timestampOf(entry)
-    this.#shared[at] = shared
+    this.#marks[at] = mark
     this.#length = at + 1
   }
 
-  pop(): void {
-    this.#length -= 1
+  /** Takes a value further down, to a place that is free. */
+  move(from: number, to: number): void {
+    if (from === to) return
+    this.#entries[to] = this.entryAt(from)
+    this.#tokens[to] = this.#tokens[from]
+    this.#sizes[to] = this.#sizes[from] ?? -1
+    this.#timestamps[to] = this.#timestamps[from] ?? -1
+    this.#marks[to] = this.markAt(from)
+  }
+
+  truncate(length: number): void {
+    this.#length = length
   }
 
   entryAt(at: number): number {
@@ -170,12 +172,12 @@ class OldValues {
     return entry
   }
 
-  tokenAt(at: number): unknown {
-    return this.#tokens[at]
+  markAt(at: number): number {
+    return this.#marks[at] ?? 0
   }
 
-  isShared(at: number): boolean {
-    return this.#shared[at] === true
+  tokenAt(at: number): unknown {
+    return this.#tokens[at]
   }
 
   giveBack(values: ValueColumn, at: number): void {
@@ -189,7 +191,7 @@ class OldValues {
       this.#tokens.length = 0
       this.#sizes.length = 0
       this.#timestamps.length = 0
-      this.#shared.length = 0
+      this.#marks.length = 0
     }
     this.#length = 0
   }

@@ -19,6 +19,16 @@ const PRIMITIVE_SERDES: ReadonlySet<AnySerde> = new Set<AnySerde>([
   uuid,
 ])
 
+/** Those of them whose values are numbers: they stand in the rows themselves. */
+const NUMBER_SERDES: ReadonlySet<AnySerde> = new Set<AnySerde>([long, integer, double])
+
+/** A row: timestamp, value where it is a number, and mark as doubles, then the length of the value's bytes. Side by side, for the cache. */
+const ROW_SHIFT = 2
+const NUMBER = 1
+const MARK = 2
+const ROW_INTS_SHIFT = 3
+const SIZE = 6
+
 /** Whether a serde reads values that nobody can change in place. */
 export function readsPrimitives(serde: AnySerde): boolean {
   return PRIMITIVE_SERDES.has(withoutNull(serde))
@@ -33,55 +43,70 @@ export class ValueColumn {
   readonly #context: SerdeContext
   /** Where bytes lie; `undefined` when tokens are the values themselves. */
   readonly #arena: ByteArena | undefined
+  /** Whether values are numbers that stand in the rows. */
+  readonly #isNumber: boolean
   readonly #tokens: unknown[] = []
-  #timestamps = new Float64Array(ENTRIES_MIN)
-  /** Length of the value's bytes; −1 when there is no value. */
-  #sizes = new Int32Array(ENTRIES_MIN).fill(-1)
+  #rows = new Float64Array(ENTRIES_MIN << ROW_SHIFT)
+  #ints = intsOf(this.#rows, 0)
+  #reserved = ENTRIES_MIN
 
   constructor(serde: AnySerde, context: SerdeContext, arena: ByteArena) {
     this.#serde = erasedSerde(serde)
     this.#context = context
     this.#arena = readsPrimitives(serde) ? undefined : arena
+    this.#isNumber = NUMBER_SERDES.has(withoutNull(serde))
   }
 
   /** Makes room for entries below `capacity`. */
   reserve(capacity: number): void {
-    while (this.#tokens.length < capacity) this.#tokens.push(undefined)
-    if (capacity <= this.#sizes.length) return
-    const length = Math.max(capacity, this.#sizes.length * 2)
-    const timestamps = new Float64Array(length)
-    timestamps.set(this.#timestamps)
-    this.#timestamps = timestamps
-    const sizes = new Int32Array(length).fill(-1, this.#sizes.length)
-    sizes.set(this.#sizes)
-    this.#sizes = sizes
+    if (!this.#isNumber) while (this.#tokens.length < capacity) this.#tokens.push(undefined)
+    if (capacity <= this.#reserved) return
+    const reserved = Math.max(capacity, this.#reserved * 2)
+    const rows = new Float64Array(reserved << ROW_SHIFT)
+    rows.set(this.#rows)
+    this.#ints = intsOf(rows, this.#reserved)
+    this.#rows = rows
+    this.#reserved = reserved
   }
 
   has(entry: number): boolean {
-    return (this.#sizes[entry] ?? -1) >= 0
+    return (this.#ints[(entry << ROW_INTS_SHIFT) + SIZE] ?? -1) >= 0
   }
 
   /** The value of an entry that has one. */
   get(entry: number): unknown {
+    if (this.#isNumber) return this.#rows[(entry << ROW_SHIFT) + NUMBER]
     const token = this.#tokens[entry]
     if (this.#arena === undefined) return token
     return this.#serde.deserialize(this.#arena.view(Number(token)), this.#context)
   }
 
   timestampOf(entry: number): number {
-    return this.#timestamps[entry] ?? -1
+    return this.#rows[entry << ROW_SHIFT] ?? -1
   }
 
   /** Bytes of an entry's value; 0 without one. */
   sizeOf(entry: number): number {
-    return Math.max(0, this.#sizes[entry] ?? 0)
+    return Math.max(0, this.#ints[(entry << ROW_INTS_SHIFT) + SIZE] ?? 0)
+  }
+
+  /** What `setMark` set last; 0 at first. */
+  markOf(entry: number): number {
+    return this.#rows[(entry << ROW_SHIFT) + MARK] ?? 0
+  }
+
+  /** Notes a number of the undo log beside the entry's value. */
+  setMark(entry: number, mark: number): void {
+    this.#rows[(entry << ROW_SHIFT) + MARK] = mark
   }
 
   /** Sets a value whose bytes are known; the old token is not freed. */
   set(entry: number, value: unknown, bytes: Uint8Array, timestamp: number): void {
-    this.#tokens[entry] = this.#arena === undefined ? value : this.#arena.add(bytes)
-    this.#timestamps[entry] = timestamp
-    this.#sizes[entry] = bytes.length
+    const row = entry << ROW_SHIFT
+    if (this.#isNumber) this.#rows[row + NUMBER] = Number(value)
+    else this.#tokens[entry] = this.#arena === undefined ? value : this.#arena.add(bytes)
+    this.#rows[row] = timestamp
+    this.#ints[(entry << ROW_INTS_SHIFT) + SIZE] = bytes.length
   }
 
   /** Sets a value from its bytes, as a restore has it; the old token is not freed. */
@@ -96,31 +121,33 @@ export class ValueColumn {
 
   /** Takes the value away; its token is not freed. */
   unset(entry: number): void {
-    this.#tokens[entry] = undefined
-    this.#sizes[entry] = -1
+    if (!this.#isNumber) this.#tokens[entry] = undefined
+    this.#ints[(entry << ROW_INTS_SHIFT) + SIZE] = -1
   }
 
   /** Takes the value away and frees it. */
   release(entry: number): void {
-    if (this.has(entry)) this.freeToken(this.#tokens[entry])
+    if (this.#arena !== undefined && this.has(entry)) this.freeToken(this.#tokens[entry])
     this.unset(entry)
   }
 
   /** What holds the value of an entry now; `undefined` when it has none. */
   tokenOf(entry: number): unknown {
-    return this.#tokens[entry]
+    if (!this.#isNumber) return this.#tokens[entry]
+    return this.has(entry) ? this.#rows[(entry << ROW_SHIFT) + NUMBER] : undefined
   }
 
   /** Gives an older value back; `size` −1 = it had none. */
   restoreToken(entry: number, token: unknown, size: number, timestamp: number): void {
-    this.#tokens[entry] = token
-    this.#sizes[entry] = size
-    this.#timestamps[entry] = timestamp
+    if (this.#isNumber) this.#rows[(entry << ROW_SHIFT) + NUMBER] = Number(token)
+    else this.#tokens[entry] = token
+    this.#rows[entry << ROW_SHIFT] = timestamp
+    this.#ints[(entry << ROW_INTS_SHIFT) + SIZE] = size
   }
 
   /** As `sizeOf`, but −1 without a value. */
   rawSizeOf(entry: number): number {
-    return this.#sizes[entry] ?? -1
+    return this.#ints[(entry << ROW_INTS_SHIFT) + SIZE] ?? -1
   }
 
   freeToken(token: unknown): void {
@@ -129,6 +156,15 @@ export class ValueColumn {
 
   clear(): void {
     this.#tokens.length = 0
-    this.#sizes.fill(-1)
+    this.#rows = new Float64Array(ENTRIES_MIN << ROW_SHIFT)
+    this.#ints = intsOf(this.#rows, 0)
+    this.#reserved = ENTRIES_MIN
   }
+}
+
+/** The same rows as integers; those from `first` on have no value yet. */
+function intsOf(rows: Float64Array<ArrayBuffer>, first: number): Int32Array {
+  const ints = new Int32Array(rows.buffer)
+  for (let at = (first << ROW_INTS_SHIFT) + SIZE; at < ints.length; at += 1 << ROW_INTS_SHIFT) ints[at] = -1
+  return ints
 }

@@ -11,7 +11,7 @@ import { varintBytes, varlongBytes, writeVarint, writeVarlong } from './varint.t
 export { type BatchProducer, SealedBatch } from './sealed-batch.ts'
 
 /** Below this a loop copies faster than a call into the runtime. */
-const COPY_LOOP_BYTES_MAX = 12
+const COPY_LOOP_BYTES_MAX = 32
 const COPY_WORDS_BYTES_MAX = 128
 
 /**
