@@ -1,10 +1,11 @@
 import { assert } from '../model/assert.ts'
+import { ChunkWords } from './chunk-words.ts'
 import type { KeyTable } from './key-table.ts'
 
 const CHUNK_MAX = 512
 
 /** Whose keys are ordered. */
-export type OrderedKeys = Pick<KeyTable, 'keyAt' | 'compareKey' | 'compareKeys'>
+export type OrderedKeys = Pick<KeyTable, 'keyAt' | 'compareKey' | 'compareKeys' | 'wordAt'>
 
 /**
  * Entry numbers in the order of their keys' bytes: sorted chunks, so that an insertion moves at most one chunk. Built when a
@@ -14,6 +15,8 @@ export type OrderedKeys = Pick<KeyTable, 'keyAt' | 'compareKey' | 'compareKeys'>
 export class OrderedEntries {
   readonly #keys: OrderedKeys
   readonly #chunks: number[][] = []
+  /** What tells the chunks apart without a look at their keys. */
+  readonly #words: ChunkWords
   /** Changes with every insertion and removal, so that a running scan finds its place again. */
   #version = 0
 
@@ -21,37 +24,50 @@ export class OrderedEntries {
     this.#keys = keys
     const sorted = [...entries].toSorted((a, b) => keys.compareKeys(a, b))
     for (let at = 0; at < sorted.length; at += CHUNK_MAX / 2) this.#chunks.push(sorted.slice(at, at + CHUNK_MAX / 2))
+    this.#words = new ChunkWords(keys, this.#chunks)
   }
 
   /** Takes in an entry whose key is not there. */
   add(entry: number): void {
     this.#version += 1
-    const last = this.#chunks.at(-1)
+    this.#words.admit(entry)
+    const lastAt = this.#chunks.length - 1
+    const last = this.#chunks[lastAt]
     if (last === undefined || this.#keys.compareKeys(last.at(-1) ?? 0, entry) < 0) {
-      if (last !== undefined && last.length < CHUNK_MAX) last.push(entry)
-      else this.#chunks.push([entry])
+      if (last !== undefined && last.length < CHUNK_MAX) {
+        last.push(entry)
+        this.#words.changed(lastAt)
+      } else {
+        this.#chunks.push([entry])
+        this.#words.inserted(lastAt + 1)
+      }
       return
     }
     const chunkAt = this.#chunkOf(entry)
     const chunk = this.#chunks[chunkAt]
     assert(chunk !== undefined, 'a key before the last has a chunk', { entry })
     chunk.splice(this.#placeIn(chunk, entry), 0, entry)
-    if (chunk.length > CHUNK_MAX) this.#chunks.splice(chunkAt + 1, 0, chunk.splice(CHUNK_MAX / 2))
+    if (chunk.length <= CHUNK_MAX) return
+    this.#chunks.splice(chunkAt + 1, 0, chunk.splice(CHUNK_MAX / 2))
+    this.#words.changed(chunkAt)
+    this.#words.inserted(chunkAt + 1)
   }
 
   remove(entry: number): void {
     this.#version += 1
-    if (this.#chunks[0]?.[0] === entry) {
-      this.#chunks[0].shift()
-      if (this.#chunks[0].length === 0) this.#chunks.shift()
-      return
-    }
-    const chunkAt = this.#chunkOf(entry)
+    const chunkAt = this.#chunks[0]?.[0] === entry ? 0 : this.#chunkOf(entry)
     const chunk = this.#chunks[chunkAt]
-    const index = chunk === undefined ? -1 : this.#placeIn(chunk, entry)
+    const index = chunk === undefined ? -1 : chunk[0] === entry ? 0 : this.#placeIn(chunk, entry)
     assert(chunk?.[index] === entry, 'an ordered entry is found by its key', { entry })
-    chunk.splice(index, 1)
-    if (chunk.length === 0) this.#chunks.splice(chunkAt, 1)
+    const isLast = index === chunk.length - 1
+    if (index === 0) chunk.shift()
+    else chunk.splice(index, 1)
+    if (chunk.length === 0) {
+      this.#chunks.splice(chunkAt, 1)
+      this.#words.removed(chunkAt)
+    } else if (isLast) {
+      this.#words.changed(chunkAt)
+    }
   }
 
   /** Entries from one key to another, both included; `undefined` = open end. Goes on rightly when entries come and go meanwhile. */
@@ -100,10 +116,9 @@ export class OrderedEntries {
 
   /** Index of the chunk in which the key of an entry has its place; that key is not after all others. */
   #chunkOf(entry: number): number {
-    let low = 0
-    let high = this.#chunks.length - 1
-    const last = this.#chunks[high]
-    if (last !== undefined && this.#keys.compareKeys(last[0] ?? 0, entry) <= 0) return high
+    const lastAt = this.#chunks.length - 1
+    if (this.#keys.compareKeys(this.#chunks[lastAt]?.[0] ?? 0, entry) <= 0) return lastAt
+    let { low, high } = this.#words.rangeOfEntry(entry)
     while (low < high) {
       const middle = (low + high) >>> 1
       if (this.#keys.compareKeys(this.#chunks[middle]?.at(-1) ?? 0, entry) < 0) low = middle + 1
@@ -125,8 +140,7 @@ export class OrderedEntries {
 
   /** Index of the first chunk whose last key is not before `key`. */
   #chunkAtOrAfter(key: Uint8Array): number {
-    let low = 0
-    let high = this.#chunks.length
+    let { low, high } = this.#words.rangeOfKey(key)
     while (low < high) {
       const middle = (low + high) >>> 1
       if (this.#keys.compareKey(this.#chunks[middle]?.at(-1) ?? 0, key) < 0) low = middle + 1
