@@ -207,7 +207,10 @@ function drawBroker(random: Random, { nodes }: ScheduleLimits): Fault {
 }
 
 function drawBrokerPause(random: Random, { nodes }: ScheduleLimits): Fault {
-  return { kind: 'brokerPause', node: integerBetween(random, 1, nodes), forMs: integerBetween(random, 500, 4_000) }
+  // A single broker that is paused past its own session is without a leader for a moment, and Kafka 4.4 forgets the
+  // markers of transactions that end then (docs/correctness.md).
+  const forMs = integerBetween(random, 500, nodes === 1 ? 1_500 : 4_000)
+  return { kind: 'brokerPause', node: integerBetween(random, 1, nodes), forMs }
 }
 
 function pick<T>(random: Random, from: readonly T[]): T {
