@@ -15,7 +15,7 @@ export interface JavaWithStreams {
 
 let provided: Promise<JavaWithStreams> | undefined
 
-/** Fetches two jars through Maven, once per machine; all they need comes with the broker. */
+/** Fetches three jars through Maven, once per machine; all else they need comes with the broker. */
 export function javaWithStreams(): Promise<JavaWithStreams> {
   provided ??= provide()
   return provided
@@ -24,9 +24,9 @@ export function javaWithStreams(): Promise<JavaWithStreams> {
 async function provide(): Promise<JavaWithStreams> {
   const { java, jars } = await provideDistribution(VERSION, () => undefined)
   const folder = join(cacheFolder(), `kafka-${VERSION}`)
-  const libs = join(folder, 'streams')
+  const libs = join(folder, 'streams-and-rocksdb')
   if (!(await exists(libs))) {
-    await withLock(join(folder, 'streams.lock'), DOWNLOAD_TIMEOUT_MS, async () => {
+    await withLock(join(folder, 'streams-and-rocksdb.lock'), DOWNLOAD_TIMEOUT_MS, async () => {
       if (!(await exists(libs))) await download(folder, libs)
     })
   }
@@ -60,9 +60,15 @@ const POM = [
   '<modelVersion>4.0.0</modelVersion>',
   '<groupId>millrace</groupId><artifactId>beside-streams</artifactId><version>1</version><packaging>pom</packaging>',
   '<dependencies>',
-  ...['kafka-streams', 'kafka-tools'].map(
-    artifact =>
-      `<dependency><groupId>org.apache.kafka</groupId><artifactId>${artifact}</artifactId><version>${VERSION}</version>` +
+  ...[
+    ['org.apache.kafka', 'kafka-streams', VERSION],
+    ['org.apache.kafka', 'kafka-tools', VERSION],
+    // Kafka Streams has versioned stores on disk only.
+    ['org.rocksdb', 'rocksdbjni', '10.1.3'],
+  ].map(
+    ([group, artifact, version]) =>
+      `<dependency><groupId>${String(group)}</groupId><artifactId>${String(artifact)}</artifactId>` +
+      `<version>${String(version)}</version>` +
       '<exclusions><exclusion><groupId>*</groupId><artifactId>*</artifactId></exclusion></exclusions></dependency>',
   ),
   '</dependencies>',

@@ -84,15 +84,31 @@ export async function readTopicInProcess(
   timeoutMs = 60_000,
   security: SecurityOptions = { protocol: 'PLAINTEXT' },
 ): Promise<ReadRecord[]> {
+  const topics = await readTopicsInProcess(bootstrapServers, [topic], { isolation, timeoutMs, security })
+  return topics.get(topic) ?? []
+}
+
+/** As `readTopicInProcess`, for many topics over one connection. */
+export async function readTopicsInProcess(
+  bootstrapServers: string,
+  topics: readonly string[],
+  options: { readonly isolation?: Isolation; readonly timeoutMs?: number; readonly security?: SecurityOptions } = {},
+): Promise<ReadonlyMap<string, ReadRecord[]>> {
+  const { isolation = 'read_committed', timeoutMs = 60_000, security = { protocol: 'PLAINTEXT' } } = options
   await prepareCompression()
   const { cluster, admin } = await connectCluster(bootstrapServers, { security })
   try {
-    const info = await cluster.topic(topic)
-    if (info === undefined) throw new MillraceError('TOPIC_MISSING', { topic })
-    const partitions = info.partitions.map(({ partition }) => ({ topic, partition }))
+    const found = await cluster.topics(topics)
+    const missing = topics.find(topic => !found.has(topic))
+    if (missing !== undefined) throw new MillraceError('TOPIC_MISSING', { topic: missing })
+    const partitions = [...found].flatMap(([topic, info]) =>
+      info.partitions.map(({ partition }) => ({ topic, partition })),
+    )
     const ends = await admin.listOffsets(partitions, 'latest', isolation)
     const starts = await admin.listOffsets(partitions, 'earliest', isolation)
-    return await fetchAll(cluster, { starts, ends, isolation, timeoutMs })
+    const records = new Map<string, ReadRecord[]>(topics.map(topic => [topic, []]))
+    await fetchAll(cluster, { starts, ends, isolation, timeoutMs }, records)
+    return records
   } finally {
     await cluster.close()
   }
@@ -105,7 +121,11 @@ interface Range {
   readonly timeoutMs: number
 }
 
-async function fetchAll(cluster: Cluster, { starts, ends, isolation, timeoutMs }: Range): Promise<ReadRecord[]> {
+async function fetchAll(
+  cluster: Cluster,
+  { starts, ends, isolation, timeoutMs }: Range,
+  into: ReadonlyMap<string, ReadRecord[]>,
+): Promise<void> {
   const woken = new EventEmitter()
   const fetcher = new Fetcher({
     cluster,
@@ -126,7 +146,6 @@ async function fetchAll(cluster: Cluster, { starts, ends, isolation, timeoutMs }
     fetcher.add(topicPartition, { offset, leaderEpoch: -1 })
   }
   const deadline = AbortSignal.timeout(timeoutMs)
-  const records: ReadRecord[] = []
   try {
     while (open.size > 0) {
       const failure = fetcher.takeFailure()
@@ -134,7 +153,9 @@ async function fetchAll(cluster: Cluster, { starts, ends, isolation, timeoutMs }
       if (!fetcher.hasData) await once(woken, 'wake', { signal: deadline })
       for (const [topicPartition, end] of Array.from(open)) {
         const block = fetcher.take(topicPartition)
-        if (block === undefined || !drain(block.cursor, topicPartition.partition, end, records)) continue
+        const records = into.get(topicPartition.topic)
+        if (block === undefined || records === undefined) continue
+        if (!drain(block.cursor, topicPartition.partition, end, records)) continue
         open.delete(topicPartition)
         fetcher.remove(topicPartition)
       }
@@ -142,7 +163,6 @@ async function fetchAll(cluster: Cluster, { starts, ends, isolation, timeoutMs }
   } finally {
     await fetcher.close()
   }
-  return records
 }
 
 /** @returns whether the end was reached */

@@ -7,11 +7,17 @@ import { createInterface } from 'node:readline'
 import { eventually } from '../../support/condition.ts'
 import { javaWithStreams } from '../../support/java-libraries.ts'
 
-const SOURCE = 'test/support/java/StreamsCounter.java'
 /** A JVM that compiles its source on a loaded machine. */
 const PATIENCE_MS = 120_000
 
-/** What the Kafka Streams application counts. */
+/** A program of test/support/java; each says its arguments. */
+export interface JvmProgram {
+  readonly source: `${string}.java`
+  /** Its arguments, the state directory left out. */
+  readonly words: (stateDir: string) => readonly string[]
+}
+
+/** What the counting application counts. */
 export interface JvmCounterOptions {
   readonly servers: string
   readonly applicationId: string
@@ -21,8 +27,16 @@ export interface JvmCounterOptions {
   readonly per: 'key' | 'value'
 }
 
-/** Kafka Streams' own application with the same topology as one of ours. */
-export class JvmCounter {
+/** Kafka Streams' own application that counts. */
+export function jvmCounter({ servers, applicationId, input, output, per }: JvmCounterOptions): JvmProgram {
+  return {
+    source: 'StreamsCounter.java',
+    words: stateDir => [servers, applicationId, input, output, stateDir, per],
+  }
+}
+
+/** A running Kafka Streams application with the same topology as one of ours. */
+export class JvmStreams {
   readonly lines: string[] = []
   readonly #child: ChildProcess
   readonly #stateDir: string
@@ -40,18 +54,18 @@ export class JvmCounter {
   }
 
   /** Starts it and waits until it runs: then it has restored its stores. */
-  static async start({ servers, applicationId, input, output, per }: JvmCounterOptions): Promise<JvmCounter> {
+  static async start({ source, words }: JvmProgram): Promise<JvmStreams> {
     const { java, classPath } = await javaWithStreams()
     const stateDir = await mkdtemp(join(tmpdir(), 'millrace-jvm-'))
     const flags = ['-Xmx512m', '-XX:TieredStopAtLevel=1', '-XX:+UseSerialGC', '-Xshare:auto']
     const logging = '-Dorg.slf4j.simpleLogger.defaultLogLevel=warn'
-    const words = [servers, applicationId, input, output, stateDir, per]
-    const child = spawn(java, [...flags, logging, '-cp', classPath, SOURCE, ...words], {
+    const program = `test/support/java/${source}`
+    const child = spawn(java, [...flags, logging, '-cp', classPath, program, ...words(stateDir)], {
       stdio: ['pipe', 'pipe', 'pipe'],
     })
-    const counter = new JvmCounter(child, stateDir)
-    await counter.#until('runs', () => counter.lines.includes('state RUNNING'))
-    return counter
+    const streams = new JvmStreams(child, stateDir)
+    await streams.#until('runs', () => streams.lines.includes('state RUNNING'))
+    return streams
   }
 
   /** Closes it as an operator would, leaving the group. */

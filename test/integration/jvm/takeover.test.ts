@@ -5,7 +5,7 @@ import { eventually } from '../../support/condition.ts'
 import { committedOffsets, readTopic, type ReadRecord } from '../../support/kafka-reader.ts'
 import type { RecordToWrite } from '../../support/kafka-writer.ts'
 import { useCaseRoom, type CaseApplication } from '../cases/case-room.ts'
-import { JvmCounter } from './jvm-streams.ts'
+import { jvmCounter, JvmStreams } from './jvm-streams.ts'
 
 const KEYS = 7
 const PARTITIONS = 2
@@ -46,7 +46,7 @@ const sorted = (counts: Map<string, number[]>): Record<string, number[]> =>
 describe('a Kafka Streams application of the JVM with the same id and topology', function () {
   this.timeout(300_000)
   const room = useCaseRoom()
-  const counters: JvmCounter[] = []
+  const counters: JvmStreams[] = []
 
   afterEach(async () => {
     await Promise.all(counters.splice(0).map(counter => counter.dispose()))
@@ -98,7 +98,9 @@ describe('a Kafka Streams application of the JVM with the same id and topology',
       for (const variables of await metadata())
         expect([...variables.keys()]).to.include.members(['millrace.txn', 'millrace.offset'])
 
-      const counter = await JvmCounter.start({ servers: room().servers, applicationId: id, input, output, per })
+      const counter = await JvmStreams.start(
+        jvmCounter({ servers: room().servers, applicationId: id, input, output, per }),
+      )
       counters.push(counter)
       await room().write(input, inputOf(per, PERIOD))
       await untilDone(2)

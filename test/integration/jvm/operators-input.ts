@@ -1,0 +1,114 @@
+import type { RecordToWrite } from '../../support/kafka-writer.ts'
+
+const EVENTS = 240
+const PAIRS = 200
+const VERSIONS = 40
+const EVERY_MS = 150
+
+/** A row of the foreign-key join, and its table. */
+export type ForeignKeyStep = readonly [
+  topic: 'orders' | 'customers',
+  rows: readonly (readonly [key: string, value: string | null])[],
+]
+
+/** The records of each input topic but those of the foreign-key join: out of order, with deletions, nulls and headers. */
+export function operatorInputs(
+  startMs: number,
+): Readonly<Record<'events' | 'pairs' | 'versions' | 'rates', RecordToWrite[]>> {
+  const random = randomNumbers(7)
+  const below = (bound: number): number => Math.floor(random() * bound)
+  const stamp = (at: number): number => startMs + at * EVERY_MS - (below(5) === 0 ? below(6_000) : 0)
+  const valueOf = (letter: string, at: number): string | null => {
+    const dice = below(100)
+    return dice < 3 ? null : dice < 10 ? `${letter}DEL` : `${letter}${String(at)}`
+  }
+  const record = (at: number, keys: number, letter: string): RecordToWrite => ({
+    key: below(50) === 0 ? null : `k${String(below(keys))}`,
+    value: valueOf(letter, at),
+    timestamp: stamp(at),
+    headers: headers(at),
+  })
+  return {
+    events: list(EVENTS, at => record(at, 9, 'v')),
+    pairs: list(PAIRS, at => record(at, 5, below(2) === 0 ? 'L' : 'R')),
+    versions: list(VERSIONS, at => ({
+      key: `k${String(below(5))}`,
+      value: at % 11 === 10 ? null : `V${String(at)}`,
+      timestamp: stamp(at * 5),
+    })),
+    rates: list(3, at => ({ key: `r${String(at)}`, value: `rate${String(at)}`, timestamp: startMs })),
+  }
+}
+
+/** Rows of the foreign-key join in the order in which they are written, each batch once the last one has gone through. */
+export const FOREIGN_KEY_STEPS: readonly ForeignKeyStep[] = [
+  [
+    'customers',
+    [
+      ['c1', 'Ada'],
+      ['c2', 'Bob'],
+    ],
+  ],
+  [
+    'orders',
+    [
+      ['o1', 'c1:1'],
+      ['o2', 'c2:2'],
+      ['o3', 'c3:3'],
+      ['o4', 'none:4'],
+    ],
+  ],
+  ['customers', [['c3', 'Cem']]],
+  // Moves to another customer, to one that is missing, and to none.
+  [
+    'orders',
+    [
+      ['o1', 'c2:5'],
+      ['o2', 'c9:6'],
+      ['o3', 'none:7'],
+      ['o4', 'c1:8'],
+    ],
+  ],
+  [
+    'customers',
+    [
+      ['c2', 'Bea'],
+      ['c1', null],
+    ],
+  ],
+  [
+    'orders',
+    [
+      ['o1', null],
+      ['o5', 'c2:9'],
+    ],
+  ],
+  [
+    'customers',
+    [
+      ['c9', 'Zoe'],
+      ['c2', null],
+    ],
+  ],
+]
+
+function headers(at: number): NonNullable<RecordToWrite['headers']> {
+  if (at % 3 !== 0) return []
+  return [
+    ['trace', `t${String(at)}`],
+    ['empty', null],
+  ]
+}
+
+function list(count: number, make: (at: number) => RecordToWrite): RecordToWrite[] {
+  return Array.from({ length: count }, (_, at) => make(at))
+}
+
+/** Numbers from 0 to 1 that are the same in every run (Park and Miller). */
+function randomNumbers(seed: number): () => number {
+  let state = seed
+  return () => {
+    state = (state * 48_271) % 2_147_483_647
+    return state / 2_147_483_647
+  }
+}
