@@ -39,6 +39,8 @@ export interface RestorerOptions {
   readonly fetcher: Pick<Fetcher, 'add' | 'remove' | 'seek' | 'take'>
   readonly clock: Clock
   readonly logger: Logger
+  /** Whether one transaction holds changelog records and offsets, so that the one cannot be there without the other. */
+  readonly isAtomic: boolean
   readonly onProgress: (progress: StoreRestoreProgress) => void
 }
 
@@ -197,7 +199,7 @@ export class ChangelogRestorer {
     restoring.restored += records
     this.#recordsRestored += records
     restoring.position = cursor.position
-    if (records > 0) this.#assertOffsetsCommitted(restoring)
+    if (records > 0) this.#checkOffsetsCommitted(restoring, restoring.restored === records)
     this.#options.onProgress({
       task: task.id,
       store: store.name,
@@ -206,10 +208,20 @@ export class ChangelogRestorer {
     })
   }
 
-  /** Committed state without a committed offset means that the group was lost: reading it as zero would count everything twice. */
-  #assertOffsetsCommitted({ task, store, changelog }: RestoringStore): void {
+  /**
+   * Committed state without a committed offset means that the group was lost: reading it as zero would count everything
+   * twice. Without transactions it is also what a life leaves behind that ended before its first commit, and what happens
+   * then is what was promised: records are processed again.
+   */
+  #checkOffsetsCommitted({ task, store, changelog }: RestoringStore, isFirst: boolean): void {
     if (task.inputs.some(input => input.committed !== undefined)) return
-    throw new MillraceError('COMMITTED_OFFSET_MISSING', { task: task.id, node: store.name, ...changelog })
+    const where = { task: task.id, node: store.name, ...changelog }
+    if (this.#options.isAtomic) throw new MillraceError('COMMITTED_OFFSET_MISSING', where)
+    if (!isFirst) return
+    this.#options.logger.warn(
+      where,
+      'a changelog holds state and the group has no committed offset: what was processed before the first commit is processed again',
+    )
   }
 
   #finish({ task, store, changelog, restored }: RestoringStore): void {

@@ -91,7 +91,8 @@ export class StreamThread {
       },
       clock.nowMs(),
     )
-    this.restorer = new ChangelogRestorer({ admin, fetcher, clock, logger, onProgress: listeners.onRestore })
+    const isAtomic = config.guarantee === 'exactly_once_v2'
+    this.restorer = new ChangelogRestorer({ admin, fetcher, clock, logger, isAtomic, onProgress: listeners.onRestore })
     this.#globals = this.#newGlobals()
     this.#starter = this.#newStarter()
     const strategy = commitStrategyOf(config.guarantee, this.#commitParts(), new InputRewinder(fetcher))

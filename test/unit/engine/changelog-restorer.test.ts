@@ -36,10 +36,11 @@ class RestoreBench {
   readonly logs = new FakeLogs()
   readonly fetcher = new FakeFetcher()
   readonly progress: StoreRestoreProgress[] = []
+  readonly warnings: string[] = []
   readonly task: ActiveTask
   readonly restorer: ChangelogRestorer
 
-  constructor(define = countingTwice, properties: Partial<StreamsProperties> = {}) {
+  constructor(define = countingTwice, properties: Partial<StreamsProperties> = {}, isAtomic = true) {
     const [task] = new TaskRoom(define, properties).registry.create([IN])
     if (task === undefined) throw new Error('there is no task')
     this.task = task
@@ -49,7 +50,8 @@ class RestoreBench {
       admin: this.logs,
       fetcher: this.fetcher,
       clock: new ManualClock(),
-      logger: SILENT_LOGGER,
+      logger: { ...SILENT_LOGGER, warn: (_fields, text) => this.warnings.push(text) },
+      isAtomic,
       onProgress: progress => this.progress.push(progress),
     })
   }
@@ -160,6 +162,24 @@ describe('changelog restorer', () => {
     expect(() => bench.restorer.advance())
       .to.throw(MillraceError)
       .with.property('code', 'COMMITTED_OFFSET_MISSING')
+  })
+
+  it('goes on, and says so once, where state is written before offsets are committed: a life may end in between', async () => {
+    const bench = new RestoreBench(countingTwice, {}, false)
+    for (const input of bench.task.inputs) input.committed = undefined
+    bench.logs.latest.set(ONE, 2)
+    await bench.restorer.begin(bench.task)
+    for (const offset of [0, 1]) {
+      bench.fetcher.fetched(
+        ONE,
+        changelogBlock(ONE, [{ offset, key: 'a', value: count(offset) }], { position: offset }),
+      )
+      bench.restorer.advance()
+    }
+
+    expect(bench.restorer.isRestored(bench.task)).to.equal(true)
+    expect(bench.warnings).to.have.lengthOf(1)
+    expect(bench.warnings[0]).to.match(/no committed offset/)
   })
 
   it('lets pass a changelog of aborted transactions where no offset is committed', async () => {
