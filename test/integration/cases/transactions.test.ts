@@ -158,9 +158,10 @@ describe('transactions of an application', function () {
     await room().untilOffsets(application.id, input, [200])
     refused.remove()
     expect(await room().values(`${input}-out`)).to.deep.equal(texts(200))
-    expect((await room().records(`${input}-out`, 'read_uncommitted')).length, 'the first attempt was aborted').to.equal(
-      400,
-    )
+    expect(
+      (await room().records(`${input}-out`, 'read_uncommitted')).length,
+      'the first attempt was aborted',
+    ).to.be.greaterThan(200)
     const metric = await metricsOf(process)
     expect(sum(await metric(/^millrace_aborts_total\{/))).to.equal(1)
   })
