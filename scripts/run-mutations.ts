@@ -2,7 +2,7 @@
  * Puts each seeded bug into a copy of the compiled project and demands that its tests go red for the right reason:
  * `npm run test:mutations -- [--only name,…] [--list]`. Without a bug they have to be green.
  */
-import { complaintAbout, MutantFolder } from '../test/mutations/mutant.ts'
+import { complaintAbout, MutantFolder, occurrencesOf } from '../test/mutations/mutant.ts'
 import { type Mutation, MUTATIONS } from '../test/mutations/mutations.ts'
 
 const args = process.argv.slice(2)
@@ -56,7 +56,12 @@ async function main(): Promise<number> {
   const folder = new MutantFolder(String(process.pid))
   try {
     let missed = 0
-    for (const mutation of chosen) if (!(await judge(folder, mutation))) missed += 1
+    for (const mutation of chosen) {
+      const count = occurrencesOf(mutation)
+      if (count !== 1)
+        print(`MISSED  ${mutation.name.padEnd(36)}  its text stands ${String(count)} times in ${mutation.file}`)
+      if (count !== 1 || !(await judge(folder, mutation))) missed += 1
+    }
     print(`${String(chosen.length - missed)} of ${String(chosen.length)} seeded bugs caught`)
     return missed === 0 ? 0 : 1
   } finally {

@@ -78,8 +78,8 @@ export const MUTATIONS: readonly Mutation[] = [
     name: 'reuse-epoch-after-timeout',
     bug: 'After an EndTxn without an answer no new epoch is taken: the late request ends the next transaction (F18).',
     file: 'kafka/producer/transaction-manager',
-    text: "(await this.#options.identity.renew(deadline)) === 'fenced'",
-    replacement: 'deadline === undefined',
+    text: 'this.#options.identity.renew(deadline)',
+    replacement: "Promise.resolve('ours')",
     caughtBy: [
       {
         file: 'integration/kafka/producer-faults',
@@ -151,8 +151,8 @@ export const MUTATIONS: readonly Mutation[] = [
     name: 'drop-one-changelog-write',
     bug: 'Now and then a store writes no changelog record.',
     file: 'engine/task-stores',
-    text: 'collector.send(changelogTopic, partition, key, value, timestamp, headers)',
-    replacement: 'if (timestamp % 7 !== 0) collector.send(changelogTopic, partition, key, value, timestamp, headers)',
+    text: 'output.send(partition, key, value, timestamp, headers)',
+    replacement: 'if (timestamp % 7 !== 0) output.send(partition, key, value, timestamp, headers)',
     caughtBy: [{ ...EVERYTHING, reason: finding('prefixFunction', 'lost') }],
   },
   {
@@ -391,8 +391,8 @@ export const MUTATIONS: readonly Mutation[] = [
     name: 'tombstones-not-logged',
     bug: 'A deletion in a store writes no changelog record, so the key comes back with a restore.',
     file: 'engine/task-stores',
-    text: 'collector.send(changelogTopic, partition, key, value, timestamp, headers)',
-    replacement: 'if (value !== null) collector.send(changelogTopic, partition, key, value, timestamp, headers)',
+    text: 'output.send(partition, key, value, timestamp, headers)',
+    replacement: 'if (value !== null) output.send(partition, key, value, timestamp, headers)',
     caughtBy: [{ ...EVERYTHING, reason: finding('(?:prefixFunction|state)', '(?:lost|state differs)') }],
   },
 ]
