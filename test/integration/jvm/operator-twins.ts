@@ -79,7 +79,6 @@ export class OperatorTwins {
    */
   async untilThrough(inputs: readonly TwinInput[], internal: RegExp): Promise<void> {
     const names = (await this.topicNames('jvm')).filter(name => internal.test(name))
-    const isResponse = (name: string): boolean => name.includes('RESPONSE')
     for (const id of Object.values(this.#ids)) {
       const topicsOf = (suffixes: readonly string[]): string[] => suffixes.map(name => `${id}-${name}`)
       // What lies behind is looked at once all before it is committed, with what that has written: nothing can come then.
@@ -144,6 +143,10 @@ export class OperatorTwins {
     const committed = await admin.committedOffsets(group, partitions, { requireStable: false })
     return partitions.every(place => (committed.get(place)?.offset ?? 0) >= (ends.get(place) ?? 0))
   }
+}
+
+function isResponse(name: string): boolean {
+  return name.includes('RESPONSE')
 }
 
 function newTopic(
