@@ -6,6 +6,7 @@ import { asMillraceError } from '../model/errors.ts'
 import type { Logger } from '../model/logger.ts'
 import { planApplication } from '../topology/plan-application.ts'
 import { loadSource } from './application-source.ts'
+import { deferred } from './deferred.ts'
 import { EventLoopDelay } from './event-loop-delay.ts'
 import { StreamThread } from './stream-thread.ts'
 import { systemClock } from './system-clock.ts'
@@ -13,18 +14,25 @@ import {
   logMessage,
   postedError,
   type LogLevel,
+  type StartCommand,
   type ThreadCommand,
   type ThreadMessage,
   type ThreadStart,
+  type WorkerApplication,
 } from './thread-messages.ts'
 import { snapshotOf } from './thread-snapshot.ts'
 
 /** Entry of a worker: loads the application by itself, runs one stream thread, and reports by messages. */
-async function main(port: MessagePort, start: ThreadStart): Promise<void> {
+async function main(port: MessagePort, { source }: WorkerApplication): Promise<void> {
   const post = (message: ThreadMessage): void => port.postMessage(message)
   armFromEnvironment()
+  const commands = new Commands(port)
+  const loading = loadSource(source)
+  // Told once the thread is started.
+  loading.catch(() => undefined)
   try {
-    const { topology, config } = await loadSource(start.source)
+    const start = await commands.started
+    const { topology, config } = await loading
     const thread = new StreamThread({
       name: start.name,
       config,
@@ -45,7 +53,7 @@ async function main(port: MessagePort, start: ThreadStart): Promise<void> {
     thread.metrics.onTurn(() => {
       turnedAt[0] = systemClock.wallClockMs()
     })
-    port.on('message', (command: ThreadCommand) => {
+    commands.handle(command => {
       switch (command.type) {
         case 'stop':
           return thread.stop(command.options)
@@ -69,6 +77,28 @@ async function main(port: MessagePort, start: ThreadStart): Promise<void> {
     post({ type: 'failed', error: postedError(asMillraceError(error)) })
   } finally {
     port.close()
+  }
+}
+
+/** What the main thread says, kept until the thread is there to hear it. */
+class Commands {
+  readonly started: Promise<ThreadStart>
+  readonly #waiting: ThreadCommand[] = []
+  #handler: ((command: ThreadCommand) => void) | undefined
+
+  constructor(port: MessagePort) {
+    const { promise, resolve } = deferred<ThreadStart>()
+    this.started = promise
+    port.on('message', (command: StartCommand | ThreadCommand) => {
+      if (command.type === 'start') resolve(command.start)
+      else if (this.#handler === undefined) this.#waiting.push(command)
+      else this.#handler(command)
+    })
+  }
+
+  handle(handler: (command: ThreadCommand) => void): void {
+    this.#handler = handler
+    for (const command of this.#waiting.splice(0)) handler(command)
   }
 }
 
@@ -100,4 +130,4 @@ function armFromEnvironment(): void {
 }
 
 assert(parentPort !== null, 'a stream thread runs in a worker')
-await main(parentPort, workerData as ThreadStart)
+await main(parentPort, workerData as WorkerApplication)

@@ -13,6 +13,7 @@ import { HeldInputWatch } from './held-input-watch.ts'
 import { Listeners } from './listeners.ts'
 import { withPrincipal } from './principal.ts'
 import { takeProcessIdentity, type ProcessIdentity } from './process-identity.ts'
+import { SpareWorker } from './spare-worker.ts'
 import type { StopOptions } from './thread-shutdown.ts'
 import { nextStreamsState, type StreamsEvent, type StreamsState } from './streams-state.ts'
 import type { ThreadHandle, ThreadReports } from './thread-handle.ts'
@@ -63,6 +64,8 @@ interface Started {
   readonly topics: PreparedTopics
   readonly identity: ProcessIdentity
   readonly logger: Logger
+  /** Workers that load the application already, for the first threads. */
+  readonly workers: SpareWorker[]
 }
 
 /**
@@ -225,10 +228,12 @@ export class StreamsInstance {
     )
     const identity = await takeProcessIdentity(config.stateDir, config.applicationId)
     const prepare = this.#options.launching?.prepareCluster ?? prepareCluster
+    const workers = this.#spareWorkers(config.threads)
     try {
       const topics = await prepare({ config, plan, clock, random, logger }, this.#closing.signal)
-      return { config, plan, identity, logger, topics }
+      return { config, plan, identity, logger, topics, workers }
     } catch (error) {
+      for (const worker of workers) worker.discard()
       await identity.release()
       throw withPrincipal(asMillraceError(error), config.security)
     }
@@ -248,10 +253,20 @@ export class StreamsInstance {
       onEnd: error =>
         this.#threadEnded(handle, error === undefined ? undefined : withPrincipal(error, config.security)),
     }
-    const handle = this.#launch({ name, source, config, plan, topics, identity, clock, random, logger }, reports)
+    const worker = started.workers.shift()
+    const handle = this.#launch(
+      { name, source, worker, config, plan, topics, identity, clock, random, logger },
+      reports,
+    )
     this.#threads.push(handle)
     this.#slots.set(handle, slot)
     if (this.#paused) handle.pause(true)
+  }
+
+  #spareWorkers(threads: number): SpareWorker[] {
+    const { source, launching } = this.#options
+    if (source.kind === 'inline' || launching !== undefined) return []
+    return Array.from({ length: threads }, () => new SpareWorker(source))
   }
 
   #launch(launch: ThreadLaunch, reports: ThreadReports): ThreadHandle {
@@ -343,7 +358,8 @@ export class StreamsInstance {
     if (this.#ending) return
     this.#ending = true
     this.#shutdownDeadline?.cancel()
-    const { identity, logger } = this.#started ?? {}
+    const { identity, logger, workers = [] } = this.#started ?? {}
+    for (const worker of workers) worker.discard()
     Promise.all([identity?.release(), this.#heldInputs?.close()])
       .catch((error: unknown) => {
         // The next start takes over the lock of a process that is gone.

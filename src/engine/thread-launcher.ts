@@ -4,6 +4,7 @@ import type { EngineConfig } from '../config/engine-config.ts'
 import type { ApplicationPlan } from '../topology/plan.ts'
 import type { ApplicationSource } from './application-source.ts'
 import { InlineThread } from './inline-thread.ts'
+import { SpareWorker } from './spare-worker.ts'
 import type { ThreadHandle, ThreadReports } from './thread-handle.ts'
 import type { ThreadIdentity } from './thread-parts.ts'
 import type { PreparedTopics } from './topic-preparation.ts'
@@ -13,6 +14,8 @@ import { WorkerThread } from './worker-thread.ts'
 export interface ThreadLaunch {
   readonly name: string
   readonly source: ApplicationSource
+  /** A worker that loads the application already. @default a new one */
+  readonly worker?: SpareWorker | undefined
   readonly config: EngineConfig
   readonly plan: ApplicationPlan
   readonly topics: PreparedTopics
@@ -25,7 +28,7 @@ export interface ThreadLaunch {
 /** Starts a stream thread: in a worker of its own, or, for a topology given as an object, on the caller's thread. */
 export function launchThread(launch: ThreadLaunch, reports: ThreadReports): ThreadHandle {
   const { source, name, identity, topics, clock, logger } = launch
-  return source.kind === 'inline'
-    ? new InlineThread(launch, reports)
-    : new WorkerThread({ name, source, identity, topics }, { clock, logger, reports })
+  if (source.kind === 'inline') return new InlineThread(launch, reports)
+  const worker = launch.worker ?? new SpareWorker(source)
+  return new WorkerThread(worker, { name, identity, topics }, { clock, logger, reports })
 }

@@ -9,14 +9,24 @@ import type { ThreadIdentity } from './thread-parts.ts'
 import type { ThreadState } from './thread-state.ts'
 import type { PreparedTopics } from './topic-preparation.ts'
 
-/** What a worker is started with. */
+/** What a worker is made with: it loads the application before it is started. */
+export interface WorkerApplication {
+  readonly source: Exclude<ApplicationSource, { kind: 'inline' }>
+}
+
+/** What a stream thread in a worker is started with. */
 export interface ThreadStart {
   readonly name: string
-  readonly source: Exclude<ApplicationSource, { kind: 'inline' }>
   readonly identity: ThreadIdentity
   readonly topics: PreparedTopics
   /** One number: when the loop last turned, by wall clock in ms; the monotonic clock of each thread has a start of its own. */
   readonly turnedAt: SharedArrayBuffer
+}
+
+/** The first word to a worker. */
+export interface StartCommand {
+  readonly type: 'start'
+  readonly start: ThreadStart
 }
 
 /** What the main thread says to a worker. */

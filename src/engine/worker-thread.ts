@@ -1,9 +1,10 @@
-import { Worker } from 'node:worker_threads'
+import type { Worker } from 'node:worker_threads'
 import type { Clock, Timer } from '../model/clock.ts'
 import { MillraceError } from '../model/errors.ts'
 import type { Logger } from '../model/logger.ts'
 import { unreachable } from '../model/assert.ts'
 import { STOP_GRACE_MS, stopTimedOut } from './stop-deadline.ts'
+import type { SpareWorker } from './spare-worker.ts'
 import type { StopOptions } from './thread-shutdown.ts'
 import type { ThreadHandle, ThreadReports } from './thread-handle.ts'
 import { receivedError, type ThreadCommand, type ThreadMessage, type ThreadStart } from './thread-messages.ts'
@@ -29,6 +30,7 @@ export class WorkerThread implements ThreadHandle {
   #givenUp: MillraceError | undefined
 
   constructor(
+    worker: SpareWorker,
     start: Omit<ThreadStart, 'turnedAt'>,
     { clock, logger, reports }: { readonly clock: Clock; readonly logger: Logger; readonly reports: ThreadReports },
   ) {
@@ -36,8 +38,7 @@ export class WorkerThread implements ThreadHandle {
     this.#clock = clock
     this.#logger = logger
     this.#reports = reports
-    const workerData: ThreadStart = { ...start, turnedAt: this.#turnedAt }
-    this.#worker = new Worker(new URL('stream-thread-worker.js', import.meta.url), { workerData, name: start.name })
+    this.#worker = worker.start({ ...start, turnedAt: this.#turnedAt })
     this.#worker.on('message', (message: ThreadMessage) => this.#receive(message))
     this.#worker.on('error', error =>
       this.#end(new MillraceError('INTERNAL', { cause: error, what: `Thread ${this.name} broke: ${error.message}` })),
