@@ -19,7 +19,7 @@ function reasonsOf({ checks }: VerifyResult): string {
 }
 
 describe('millrace verify on a real cluster', function () {
-  this.timeout(180_000)
+  this.timeout(300_000)
   const kafka = useBroker('tv2')
   let application: ApplicationUnderTest
   let folder = ''
@@ -95,11 +95,9 @@ describe('millrace verify on a real cluster', function () {
 
     const writer = await KafkaWriter.open(kafka().bootstrapServers)
     await writer.write(application.output, [{ key: 'a1', value: '{"count":1,"sum":7}' }])
-    const changed = await verify(application.yaml())
-    expect(changed.code, changed.text).to.equal(65)
-    expect(kindsOf(changed, 'prefixFunction')).to.deep.equal(['unexplained'])
-    const changedText = await verifyText(application.yaml())
-    expect(changedText.out).to.match(/unexplained: .* which follows from no committed input/)
+    const changed = await verifyText(application.yaml())
+    expect(changed.code, changed.out).to.equal(65)
+    expect(changed.out).to.match(/unexplained: .* which follows from no committed input/)
   })
 
   it('judges without provenance what can be judged, and says what cannot', async () => {
