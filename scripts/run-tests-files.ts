@@ -12,8 +12,11 @@ export interface TestOrder {
 /** The tests compiled beside this script. */
 const TESTS = fileURLToPath(new URL('../test', import.meta.url))
 
+/** Folders below which files want real brokers, and take their time. */
+const SLOW = ['integration', 'chaos']
+
 /** Their files take longest, so they come before the others: no lane is left with one of them at the end. */
-const LONG = /\/cli\/demo|\/faults\/|\/jvm\/|\/verification\//
+const LONG = /\/chaos\/|\/cli\/demo|\/faults\/|\/jvm\/|\/verification\//
 
 /** A cluster of three takes ten seconds of one core to start, and an eighth of one as long as it runs. */
 const THREE_BROKERS = /useBroker\(['"]three['"]\)/
@@ -33,8 +36,8 @@ export function findTestFiles(places: readonly string[]): readonly string[] {
  * others one by one.
  */
 export function ordersOf(files: readonly string[]): readonly TestOrder[] {
-  const quick = files.filter(file => !isIntegration(file))
-  const [three, single] = divide(files.filter(isIntegration), file => THREE_BROKERS.test(readFileSync(file, 'utf8')))
+  const [slow, quick] = divide(files, isSlow)
+  const [three, single] = divide(slow, file => THREE_BROKERS.test(readFileSync(file, 'utf8')))
   const [long, others] = divide(single, file => LONG.test(file))
   return [
     { files: quick, endsShared: false },
@@ -43,8 +46,8 @@ export function ordersOf(files: readonly string[]): readonly TestOrder[] {
   ].filter(order => order.files.length > 0)
 }
 
-function isIntegration(file: string): boolean {
-  return file.split(sep).includes('integration')
+function isSlow(file: string): boolean {
+  return file.split(sep).some(folder => SLOW.includes(folder))
 }
 
 function divide(files: readonly string[], fits: (file: string) => boolean): readonly [string[], string[]] {
