@@ -97,12 +97,25 @@ function checkRanges(input: InputView, history: OffsetHistory, effects: readonly
 
 function rangesOf(commits: readonly OffsetCommit[]): ReadonlyMap<number, CommittedRange> {
   const ranges = new Map<number, CommittedRange>()
-  let from = 0
-  for (const { transaction, offset } of commits) {
+  let before: OffsetCommit | undefined
+  for (const commit of commits) {
+    const { transaction, offset } = commit
+    // Offsets whose answer was lost are sent again in the same transaction: the log holds them twice, the range is one.
+    const first = before !== undefined && isSentAgain(before, commit) ? ranges.get(transaction ?? -1) : undefined
+    const from = first?.from ?? before?.offset ?? 0
     if (transaction !== undefined) ranges.set(transaction, { transaction, from, to: offset })
-    from = offset
+    before = commit
   }
   return ranges
+}
+
+/** Whether both became valid by one marker, so in one transaction of the broker. */
+function isSentAgain(before: OffsetCommit, commit: OffsetCommit): boolean {
+  return (
+    before.transaction === commit.transaction &&
+    before.producerId === commit.producerId &&
+    before.decidedAt === commit.decidedAt
+  )
 }
 
 /** Without the log of offsets: what the transactions touched must be intervals that do not lie within each other. */

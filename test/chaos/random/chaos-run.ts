@@ -76,6 +76,8 @@ const SKIPPED_MARKERS = "Couldn't find leader endpoint for partitions"
 const FAULTS_AT_ONCE = 6
 /** After so many the application must show that it still gets on. */
 const FAULTS_PER_ROUND = 20
+/** Three processes with two threads each, on a loaded machine. */
+const START_MS = 300_000
 /** Sessions, transactions, the broker's look-around and restores on a loaded machine, together (I15). */
 const HEAL_MS = 120_000
 
@@ -112,7 +114,7 @@ export class ChaosRun {
         this.#instances.set(name, this.#instance(name, proxy, folder))
       }
       await Promise.all([...this.#instances.values()].map(instance => instance.live()))
-      await eventually('the application writes', () => follower.records > 0, HEAL_MS)
+      await eventually('the application writes', () => follower.records > 0, START_MS)
       await this.#storm(proxy, cluster, record)
       await this.#guard('at the end of the traffic', () => traffic.stop())
       await this.#heal(proxy)

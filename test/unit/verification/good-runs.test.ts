@@ -41,6 +41,18 @@ describe('the checker', () => {
       })
     }
 
+    it('whose offsets were sent twice in one transaction, because the first answer was lost', () => {
+      const bench = new RunBench(counts)
+      feed(bench, 40)
+      bench.run()
+      bench.commits.splice(0, Infinity, ...bench.commits.flatMap(commit => [commit, commit]))
+
+      const verdict = bench.judge()
+
+      expect(foundIn(verdict)).to.deep.equal([])
+      expect(verdict.verdict, JSON.stringify(verdict.checks)).to.equal('consistent')
+    })
+
     it('whose results a cache holds back until commits', () => {
       const bench = new RunBench(counts, { properties: { 'statestore.cache.max.bytes': 100_000 } })
       feed(bench, 40)
