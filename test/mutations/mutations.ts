@@ -42,7 +42,7 @@ export const MUTATIONS: readonly Mutation[] = [
     file: 'engine/partition-queue',
     text: 'if (this.#block.next()) {',
     replacement: 'if (this.#block.next() && (this.#block.offset % 10 !== 9 || this.#block.next())) {',
-    caughtBy: [{ ...EVERYTHING, reason: finding('prefixFunction', 'lost') }],
+    caughtBy: [{ ...EVERYTHING, reason: finding('totals', 'lost') }],
   },
   {
     name: 'commit-before-flush',

@@ -7,6 +7,9 @@ import { systemClock } from '../../../src/engine/system-clock.ts'
 import { loadPlanned } from '../../../src/cli/loaded-application.ts'
 import { checkRun, type RunVerdict } from '../../../src/verification/check-run.ts'
 import { observeRun } from '../../../src/verification/observe-run.ts'
+import { visible } from '../../../src/verification/observed-log.ts'
+import type { RunObservation } from '../../../src/verification/run-observation.ts'
+import type { Addition, Total, TotalsObservation } from '../../../src/verification/totals-observation.ts'
 import type { CheckName, CheckReport } from '../../../src/verification/verdict.ts'
 import { type CaseApplication, PATIENCE_MS, useCaseRoom } from '../cases/case-room.ts'
 
@@ -58,14 +61,17 @@ function everything(id: string, servers: string): CaseApplication {
   }
 }
 
+/** Keys, each longer than a word: shorter ones pass by most of the hash. */
+const KEYS = 7
+
 /** The nth order; each 29th is no JSON, each 31st lacks its account, which shows only behind the join. */
 function order(n: number): RecordToWrite {
   const amount = (n * 999_983 + 7) % 2 ** 31
-  const account = n % 31 === 30 ? {} : { account: `a${String((n * 3) % ACCOUNTS)}` }
+  const account = n % 31 === 30 ? {} : { account: `account-${String((n * 3) % ACCOUNTS)}` }
   // Some come late: their windows have closed.
   const lateMs = n % 13 === 12 ? 90 : 0
   return {
-    key: `k${String(n % 7)}`,
+    key: `customer-${String(n % KEYS)}`,
     value: n % 29 === 28 ? `{"id":${String(n)}` : JSON.stringify({ id: n, ...account, amount }),
     timestamp: START_MS + n * 10 - lateMs,
   }
@@ -73,7 +79,7 @@ function order(n: number): RecordToWrite {
 
 function rate(n: number): RecordToWrite {
   return {
-    key: `k${String(n % 7)}`,
+    key: `customer-${String(n % KEYS)}`,
     value: n % 11 === 10 ? null : JSON.stringify({ rate: n }),
     timestamp: START_MS + n * 15,
   }
@@ -84,6 +90,30 @@ function reportOf({ checks }: RunVerdict, name: CheckName): CheckReport {
   const report = checks.find(({ check }) => check === name)
   if (report === undefined) throw new Error(`there is no check ${name}`)
   return report
+}
+
+/** What a plain reading of the input expects of the totals: nothing of it goes through the operators. */
+function totalsOf({ logs }: RunObservation, id: string): TotalsObservation {
+  const expected = new Map<string, Addition[]>()
+  const idOfAmount = new Map<number, bigint>()
+  for (const { value } of logs.of(`${id}-in`).flatMap(visible)) {
+    const found = /^\{"id":(\d+),"account":"([\w-]+)","amount":(\d+)\}$/.exec(value?.toString() ?? '')
+    if (found === null) continue
+    const [, number = '', account = '', amount = ''] = found
+    idOfAmount.set(Number(amount), BigInt(number))
+    expected.set(account, [...(expected.get(account) ?? []), { id: BigInt(number), amount: BigInt(amount) }])
+  }
+  const totals = new Map<string, Total[]>()
+  for (const { key, value } of logs.of(`${id}-totals`).flatMap(visible)) {
+    const account = key?.toString() ?? ''
+    const list = totals.get(account) ?? []
+    const { count, sum } = JSON.parse(value?.toString() ?? '{}') as { readonly count: number; readonly sum: number }
+    const before = list.at(-1)
+    // Amounts are unique, so the growth of the sum names the order.
+    const grown = idOfAmount.get(sum - Number(before?.sum ?? 0n)) ?? -1n
+    totals.set(account, [...list, { count: BigInt(count), sum: BigInt(sum), xor: (before?.xor ?? 0n) ^ grown }])
+  }
+  return { expected, found: Array.from(totals, ([key, list]) => ({ key, totals: list })) }
 }
 
 describe('a run with everything in it', function () {
@@ -148,7 +178,7 @@ describe('a run with everything in it', function () {
       guarantee: config.guarantee,
       settleTimeoutMs: 20_000,
     })
-    return checkRun(run)
+    return checkRun({ ...run, totals: totalsOf(run, id) })
   }
 
   it('is consistent after an abort, a kill −9, restores and a second thread', async () => {
@@ -188,6 +218,7 @@ describe('a run with everything in it', function () {
       'fencing',
       'dirtyInput',
       'deadLetters',
+      'totals',
     ] as const) {
       expect(reportOf(verdict, check).state, `${check} ${text}`).to.equal('passed')
     }
