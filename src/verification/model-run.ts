@@ -35,6 +35,8 @@ export interface ModelRun {
   readonly task: TaskView
   /** In the order of writing; empty where there are obstacles. */
   readonly written: readonly ExpectedRecord[]
+  /** Records that a policy sent to the dead letters. */
+  readonly refused: readonly ObservedRecord[]
   readonly obstacles: readonly string[]
   /** What a policy stopped the model at, though the application has committed past it. */
   readonly failure: string | undefined
@@ -60,9 +62,10 @@ export function runModel(run: RunObservation, task: TaskView, marked: readonly M
         `task ${task.id} reads ${String(task.inputs.length)} inputs, and without provenance.headers nobody knows in which order`,
       )
     }
-    if (obstacles.length > 0) return { task, written: [], obstacles, failure: undefined }
+    if (obstacles.length > 0) return { task, written: [], refused: [], obstacles, failure: undefined }
     const order = consumptionOrder(task, marked, needsCommits ? commits : undefined)
-    return { task, written: collector.written, obstacles, failure: replay(model, order, collector) }
+    const failure = replay(model, order, collector)
+    return { task, written: collector.written, refused: collector.refused, obstacles, failure }
   } finally {
     model.close()
   }
@@ -95,7 +98,7 @@ function holdsBack({ plan }: TaskView): boolean {
   return plan.stores.some(({ cacheBytes, kind }) => cacheBytes > 0 || kind === 'suppress')
 }
 
-function newTask(run: RunObservation, task: TaskView, collector: RecordCollector): StreamTask {
+function newTask(run: RunObservation, task: TaskView, collector: ModelCollector): StreamTask {
   const { plan, policies } = run.application
   return new StreamTask(
     task.plan,
@@ -107,6 +110,11 @@ function newTask(run: RunObservation, task: TaskView, collector: RecordCollector
       dropped: () => {},
       wallClockMs: () => 0,
       requestCommit: () => {},
+      failed: (_failure, reaction) => {
+        // The task has taken back what the record wrote; were that broken, the model must not be.
+        collector.rollbackRecord()
+        if (reaction === 'deadLetter' && collector.cause !== undefined) collector.refused.push(collector.cause)
+      },
     },
   )
 }
@@ -129,6 +137,7 @@ function globalsOf(run: RunObservation): ReadonlyMap<string, KeyValueState> {
 /** Keeps what the model writes. */
 class ModelCollector implements RecordCollector {
   readonly written: ExpectedRecord[] = []
+  readonly refused: ObservedRecord[] = []
   readonly #run: RunObservation
   #mark = 0
   cause: ObservedRecord | undefined

@@ -254,7 +254,7 @@ export const MUTATIONS: readonly Mutation[] = [
       { ...EVERYTHING, reason: finding('prefixFunction', 'lost') },
       {
         file: 'unit/engine/stream-task',
-        title: 'takes stores, times and variables back to the last commit on abort',
+        title: 'takes the times that windows have observed back on abort, so that what comes again is not late',
         reason: /AssertionError/,
       },
     ],

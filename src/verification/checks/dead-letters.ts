@@ -1,7 +1,7 @@
 import type { ModelRun } from '../model-run.ts'
 import { type ObservedRecord, visible } from '../observed-log.ts'
 import type { RunObservation } from '../run-observation.ts'
-import { placeOf } from '../task-view.ts'
+import { placeOf, type TaskView } from '../task-view.ts'
 import { CheckBook, type CheckReport } from '../verdict.ts'
 
 /** I16: each refused record has exactly one dead letter, and nothing else has one. Its place is in headers of Kafka Streams' own. */
@@ -26,6 +26,11 @@ export function checkDeadLetters(run: RunObservation, models: readonly ModelRun[
         written.filter(record => record.topic === topic).map(({ cause }) => placeOf(cause)),
       ),
     )
+    // What was refused is counted where it is refused, not where its letter is written: that may be what is broken.
+    for (const { refused, task } of models) {
+      if (letterTopicOf(run, task) !== topic) continue
+      for (const record of refused) expected.add(placeOf(record))
+    }
     for (const source of expected) {
       book.compared()
       if (!seen.has(source)) book.found('lost', `${source} was refused and has no dead letter in ${topic}`)
@@ -36,6 +41,12 @@ export function checkDeadLetters(run: RunObservation, models: readonly ModelRun[
     }
   }
   return book.report()
+}
+
+/** Where a task's dead letters go; sources with topics of their own are left to what the model writes. */
+function letterTopicOf({ application: { policies } }: RunObservation, { plan }: TaskView): string | undefined {
+  const hasOwn = plan.sources.some(({ errors }) => errors?.deadLetterTopic !== undefined)
+  return hasOwn ? undefined : policies.deadLetterTopic
 }
 
 function deadLetterTopics({ application: { plan, policies } }: RunObservation): readonly string[] {
