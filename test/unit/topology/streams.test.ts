@@ -38,6 +38,11 @@ function repartitions(name: string | undefined): readonly string[] {
   return plan.subtopologies.flatMap(subtopology => subtopology.repartitionTopics.map(({ topic }) => topic))
 }
 
+/** Appends a value to a sum. */
+function add(sum: string, value: string): string {
+  return sum + value
+}
+
 describe('streams', () => {
   it('tells the repartition topics of unnamed groupings apart that feed one aggregate', () => {
     const topology = streams(b => {
@@ -45,7 +50,6 @@ describe('streams', () => {
         b.stream(topic, text).groupBy(v => v, { key: string }),
       )
       if (first === undefined || second === undefined || third === undefined) return
-      const add = (sum: string, value: string): string => sum + value
       first
         .cogroup<string>(add)
         .cogroup(second, add)
