@@ -253,8 +253,8 @@ export const MUTATIONS: readonly Mutation[] = [
     caughtBy: [
       { ...EVERYTHING, reason: finding('prefixFunction', 'lost') },
       {
-        file: 'unit/engine/stream-task',
-        title: 'takes the times that windows have observed back on abort, so that what comes again is not late',
+        file: 'unit/engine/stream-task-times',
+        title: 'that windows have observed are taken back on abort, so that what comes again is not late',
         reason: /AssertionError/,
       },
     ],

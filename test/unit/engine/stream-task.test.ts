@@ -280,23 +280,6 @@ describe('stream task', () => {
     expect(bench.sent('out').at(-1)).to.deep.equal(['a', '2', 5])
   })
 
-  it('takes the times that windows have observed back on abort, so that what comes again is not late', () => {
-    const bench = new TaskBench(builder => {
-      builder.stream('in', { key: string }).groupByKey().windowedBy({ tumbling: 10, grace: 0 }).count({ store: 'w' })
-    })
-    bench.feed('in', [{ key: 'a', value: '1', timestamp: 5 }])
-    bench.task.process(10)
-    bench.task.commitState()
-    bench.feed('in', [{ key: 'a', value: '1', timestamp: 500, offset: 1 }])
-    bench.task.process(10)
-    bench.task.abortState()
-    bench.feed('in', [{ key: 'a', value: '1', timestamp: 6, offset: 1 }])
-    bench.task.process(10)
-
-    expect(bench.dropped).to.deep.equal([])
-    expect(bench.sent('app-w-changelog')).to.have.length(3)
-  })
-
   it('puts a record back whose topic nobody has looked up yet', () => {
     const bench = new TaskBench(builder => {
       const stream = builder.stream('in', text)
