@@ -271,7 +271,6 @@ export const MUTATIONS: readonly Mutation[] = [
         title: 'leaves no output and no state of a record that fails late (I16)',
         reason: /AssertionError/,
       },
-      { ...EVERYTHING, reason: finding('prefixFunction', 'unexplained') },
     ],
   },
   {
