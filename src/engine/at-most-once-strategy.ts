@@ -3,7 +3,10 @@ import { TopicPartitionMap } from '../model/topic-partition.ts'
 import type { OffsetAndMetadata } from '../kafka/offset-and-metadata.ts'
 import { commitOffsets } from './at-least-once-strategy.ts'
 import type { CommitParts } from './commit-cycle.ts'
-import type { AdmittedBlock, CommitOutcome, CommitStrategy } from './commit-strategy.ts'
+import type { AdmittedBlock, CommitOutcome, CommitReason, CommitStrategy } from './commit-strategy.ts'
+
+/** Records of a task between two looks at the clock when it stops. */
+const LAST_RECORDS = 16
 
 /**
  * Offsets first, then processing: nothing happens twice, some records are lost. Kafka Streams has no such mode. There are
@@ -27,13 +30,24 @@ export class AtMostOnceStrategy implements CommitStrategy {
     return commitOffsets(this.#parts, offsets)
   }
 
-  async commit(): Promise<CommitOutcome> {
+  async commit(reason: CommitReason): Promise<CommitOutcome> {
     const { producer, stepTimeoutMs } = this.#parts
+    if (reason === 'shutdown') await this.#finishAdmitted()
     const owing = this.#parts.tasks().filter(task => task.owesCommit)
     for (const task of owing) task.task.flush()
     await producer.flush(stepTimeoutMs)
     for (const task of owing) task.committed(input => task.positionOf(input), 0)
     return owing.length === 0 ? 'nothing' : 'committed'
+  }
+
+  /** What was given away is processed before a stop, as far as the time allows: nobody else will. */
+  async #finishAdmitted(): Promise<void> {
+    const { clock, stepTimeoutMs } = this.#parts
+    const untilMs = clock.nowMs() + stepTimeoutMs / 2
+    for (const { task, inputs } of this.#parts.tasks()) {
+      const isLeft = (): boolean => inputs.some(({ topicPartition }) => task.queued(topicPartition.topic))
+      while (isLeft() && clock.nowMs() < untilMs && task.process(LAST_RECORDS) > 0) await clock.yieldToIo()
+    }
   }
 
   /** Never rewinds: what was given away is not processed again. */

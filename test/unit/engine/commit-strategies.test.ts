@@ -173,4 +173,15 @@ describe('commit strategy at_most_once', () => {
     expect(bench.offsets.commits).to.deep.equal([])
     expect(bench.committed()).to.deep.equal([11, 11])
   })
+
+  it('processes what was given away before it stops', async () => {
+    const bench = new StrategyBench('at_most_once')
+    const records = Array.from({ length: 40 }, (_, at) => ({ key: 'k', value: 'v', offset: 10 + at }))
+    bench.task.task.enqueue('in', new FedBlock(records))
+    bench.task.task.process(1)
+    await bench.strategy.commit('shutdown')
+
+    expect(bench.task.task.queued('in')).to.equal(false)
+    expect(bench.committed()).to.deep.equal([50, 50])
+  })
 })
