@@ -7,6 +7,8 @@ import { KafkaProxy } from '../../support/kafka-proxy.ts'
 
 /** Brokers look at 10 s: what is written here is above the rate for a few seconds of pauses. */
 const BYTES_PER_SECOND = 25_000
+/** One after the other: what is read slowly cannot be written too fast. */
+const QUOTAS = { consumer_byte_rate: 'Fetch', producer_byte_rate: 'Produce' } as const
 const RECORDS = 6_000
 const WAIT_MS = 60_000
 /** Timers may be early by that much, and the answer was on its way. */
@@ -23,9 +25,6 @@ describe('an application over its quota', function () {
     const clientId = `${application.id}-client`
     const java = await sharedJavaClient(bootstrapServers)
     try {
-      for (const quota of ['producer_byte_rate', 'consumer_byte_rate']) {
-        await java.command(['quota', `${clientId}-1`, quota, String(BYTES_PER_SECOND)])
-      }
       const answers: { readonly api: string; readonly atMs: number; readonly pauseMs: number }[] = []
       const early: string[] = []
       for (const api of ['Produce', 'Fetch'] as const) {
@@ -53,19 +52,19 @@ describe('an application over its quota', function () {
           },
         })
       }
-      await application.write(RECORDS)
       const process = await application.start({
         bootstrapServers: proxy.bootstrapServers,
         kafka: { 'client.id': clientId },
       })
-      await application.expectExact(WAIT_MS)
-
-      for (const api of ['Produce', 'Fetch']) {
-        expect(
-          Math.max(...answers.filter(answer => answer.api === api).map(({ pauseMs }) => pauseMs)),
-          api,
-        ).to.be.greaterThan(TOLERANCE_MS)
+      for (const [quota, api] of Object.entries(QUOTAS)) {
+        await java.command(['quota', `${clientId}-1`, quota, String(BYTES_PER_SECOND)])
+        await application.write(RECORDS)
+        await application.expectExact(WAIT_MS)
+        await java.command(['quota', `${clientId}-1`, quota, 'none'])
+        const pauses = answers.filter(answer => answer.api === api).map(({ pauseMs }) => pauseMs)
+        expect(Math.max(...pauses), api).to.be.greaterThan(TOLERANCE_MS)
       }
+
       expect(early).to.deep.equal([])
       faultFired('F25', answers.filter(({ pauseMs }) => pauseMs > 0).length, 'answers that asked for a pause')
       expect(proxy.failures).to.deep.equal([])
@@ -78,9 +77,7 @@ describe('an application over its quota', function () {
         'a quota is used up: the broker asks for pauses, and processing goes on slower',
       ])
     } finally {
-      for (const quota of ['producer_byte_rate', 'consumer_byte_rate']) {
-        await java.command(['quota', `${clientId}-1`, quota, 'none'])
-      }
+      for (const quota of Object.keys(QUOTAS)) await java.command(['quota', `${clientId}-1`, quota, 'none'])
       await application.dispose()
       await proxy.stop()
     }
