@@ -119,7 +119,7 @@ class DemoRun {
     const { clock, kills, records } = options
     const pace = new InputPace(clock, records, kills)
     const target = { topic: names.orders, partitions: PARTITIONS, transactionalId: names.producer }
-    const producing = produceOrders(demo, target, this.#plan, () => pace.allowed())
+    const producing = produceOrders(demo, target, this.#plan, written => pace.mayWrite(written))
     // Awaited below; until then a failure must not end the process unheard.
     producing.catch(() => undefined)
     try {

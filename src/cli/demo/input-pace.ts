@@ -22,6 +22,8 @@ export class InputPace {
   #before = 0
   #part = 0
   #atWorkSinceMs: number | undefined
+  /** Records that were written before this life began. */
+  #writtenBefore: number | undefined
   #unlimited = false
 
   constructor(clock: Clock, records: number, plannedLives: number) {
@@ -39,6 +41,7 @@ export class InputPace {
         ? (this.#records * PLANNED_SHARE) / this.#planned
         : (this.#records - this.#before) * UNPLANNED_SHARE
     this.#atWorkSinceMs = undefined
+    this.#writtenBefore = undefined
   }
 
   /** This life has recovered. */
@@ -51,9 +54,16 @@ export class InputPace {
     this.#unlimited = true
   }
 
-  /** Committed records that may have been written by now. */
-  allowed(): number {
-    if (this.#unlimited) return this.#records
+  /**
+   * Whether another transaction may begin, of which that many records were committed so far. Each life gets one at least:
+   * a life that finds nothing to read would never be at work.
+   */
+  mayWrite(written: number): boolean {
+    this.#writtenBefore ??= written
+    return this.#unlimited || written === this.#writtenBefore || written < this.#allowed()
+  }
+
+  #allowed(): number {
     const ageMs = this.#atWorkSinceMs === undefined ? 0 : this.#clock.nowMs() - this.#atWorkSinceMs
     const share = BACKLOG_SHARE + (1 - BACKLOG_SHARE) * Math.min(1, ageMs / LIFE_MS)
     return this.#before + this.#part * share

@@ -19,14 +19,14 @@ const PACE_POLL_MS = 10
 /**
  * Writes the planned transactions, commits them or aborts them as planned.
  *
- * @param allowed - how many committed records may have been written by now; asked again and again
+ * @param mayWrite - whether the next transaction may begin, so many records committed so far; asked again and again
  * @returns number of aborted transactions
  */
 export async function produceOrders(
   { cluster, clock }: DemoCluster,
   { topic, partitions, transactionalId }: OrderTarget,
   plan: readonly PlannedTransaction[],
-  allowed: () => number,
+  mayWrite: (written: number) => boolean,
 ): Promise<void> {
   const producer = new Producer({
     cluster,
@@ -49,7 +49,7 @@ export async function produceOrders(
   let written = 0
   try {
     for (const { orders, aborted } of plan) {
-      while (written + (aborted ? 0 : orders.length) > allowed()) await sleep(clock, PACE_POLL_MS)
+      while (!mayWrite(written)) await sleep(clock, PACE_POLL_MS)
       for (const order of orders) {
         const { key, value } = orderBytes(order)
         producer.records.append(
