@@ -100,8 +100,11 @@ async function run({ files, endsShared }: TestOrder, options: TestOptions): Prom
   report({ type: 'done' })
 }
 
+let ending = false
+
 /** Whatever keeps this process alive after that is a leak. */
 async function end(): Promise<void> {
+  ending = true
   await endShared()
   process.disconnect()
 }
@@ -125,4 +128,9 @@ process.on('message', (order: LaneOrder) => {
     return
   }
   void run(order.order, order.options)
+})
+
+// Nobody is left to report to.
+process.on('disconnect', () => {
+  if (!ending) process.exit(1)
 })

@@ -24,6 +24,8 @@ export class Lane {
   constructor() {
     this.#child = fork(fileURLToPath(new URL('run-tests-lane.js', import.meta.url)), {
       execArgv: ['--enable-source-maps'],
+      // A group of its own: what tests started ends with the lane, however that ends.
+      detached: true,
       serialization: 'advanced',
     })
     this.#child.on('message', (event: LaneEvent) => {
@@ -35,6 +37,7 @@ export class Lane {
         resolve(`it could not be run: ${error.message}`)
       })
       this.#child.once('exit', (code, signal) => {
+        this.kill()
         resolve(`its process ended with ${signal ?? `exit code ${String(code)}`}`)
       })
     })
@@ -66,7 +69,12 @@ export class Lane {
   }
 
   kill(): void {
-    this.#child.kill('SIGKILL')
+    if (this.#child.pid === undefined) return
+    try {
+      process.kill(-this.#child.pid, 'SIGKILL')
+    } catch {
+      // Nothing of it is left.
+    }
   }
 
   #tell(order: LaneOrder): void {

@@ -39,7 +39,7 @@ class TestRun {
   readonly #times: TimedOrder[] = []
   readonly #lanes = new Set<Lane>()
   #lost = 0
-  #stopped = false
+  #stopped: NodeJS.Signals | undefined
 
   constructor(orders: readonly TestOrder[], options: TestOptions, report: TestReport) {
     this.#waiting = [...orders]
@@ -50,7 +50,7 @@ class TestRun {
   async run(lanes: number): Promise<void> {
     await Promise.all(Array.from({ length: lanes }, () => this.#runLane()))
     if (this.#waiting.length > 0) {
-      const why = this.#stopped ? 'The run was stopped' : `${String(this.#lost)} lanes were lost`
+      const why = this.#stopped === undefined ? `${String(this.#lost)} lanes were lost` : `The run got ${this.#stopped}`
       this.#report.fail(
         ['files that were not run'],
         `${why} before:\n${this.#waiting.flatMap(({ files }) => files).join('\n')}`,
@@ -59,8 +59,8 @@ class TestRun {
   }
 
   /** Ends all lanes at once; what they were at is reported as failed. */
-  stop(): void {
-    this.#stopped = true
+  stop(signal: NodeJS.Signals): void {
+    this.#stopped = signal
     for (const lane of this.#lanes) lane.kill()
   }
 
@@ -70,7 +70,7 @@ class TestRun {
   }
 
   async #runLane(): Promise<void> {
-    while (this.#waiting.length > 0 && !this.#stopped && this.#lost < LANES_LOST_MAX) {
+    while (this.#waiting.length > 0 && this.#stopped === undefined && this.#lost < LANES_LOST_MAX) {
       const lane = new Lane()
       this.#lanes.add(lane)
       const died = await this.#draw(lane)
@@ -96,7 +96,7 @@ class TestRun {
   }
 
   #next(): TestOrder | undefined {
-    return this.#stopped ? undefined : this.#waiting.shift()
+    return this.#stopped === undefined ? this.#waiting.shift() : undefined
   }
 }
 
@@ -140,7 +140,7 @@ async function main(): Promise<void> {
   const run = new TestRun(orders, options, report)
   for (const signal of ['SIGINT', 'SIGTERM'] as const) {
     process.once(signal, () => {
-      run.stop()
+      run.stop(signal)
     })
   }
   await run.run(Number(values.lanes))

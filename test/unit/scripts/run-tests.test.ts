@@ -1,9 +1,11 @@
 import { expect } from 'chai'
 import { execFile } from 'node:child_process'
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { isAlive } from '../../../src/local-kafka/cache.ts'
+import { eventually } from '../../support/condition.ts'
 
 const SCRIPT = fileURLToPath(new URL('../../../scripts/run-tests.js', import.meta.url))
 
@@ -74,6 +76,20 @@ describe('a run of tests in lanes', function () {
     expect(lines.at(-1)).to.equal('3 passed, 1 failed')
     expect(text).to.match(/a\.test\.js[^]*ended with exit code 0; the last test that began: ends everything/)
     expect(code).to.equal(1)
+  })
+
+  it('ends what a lane has started when the lane dies', async () => {
+    const pidFile = join(folder, 'pid')
+    await run({
+      'integration/a.test.js': `const { spawn } = require('node:child_process'); const { writeFileSync } = require('node:fs')
+        it('starts a process and ends', () => {
+          const child = spawn(process.execPath, ['-e', 'setInterval(() => {}, 1000)'], { stdio: 'ignore' })
+          writeFileSync(${JSON.stringify(pidFile)}, String(child.pid))
+          process.exit(1)
+        })`,
+    })
+    const pid = Number(await readFile(pidFile, 'utf8'))
+    await eventually('the process is gone', () => !isAlive(pid))
   })
 
   it('gives up on lanes that die again and again, and fails with what was not run', async () => {
