@@ -57,7 +57,7 @@ describe('the metrics of a running application', function () {
     await room().write(input, [
       ...Array.from({ length: 50 }, (_, n) => ({ key: `k${String(n % 5)}`, value, timestamp: now - 60_000 + n })),
       { key: 'late', value, timestamp: now - 120_000 },
-      { key: 'bad', value: 'no long', timestamp: now },
+      { key: 'bad', value: 'no long', timestamp: now - 60_000 },
     ])
 
     const first = await start()
