@@ -1,9 +1,13 @@
 import { expect } from 'chai'
 import { uniqueName } from '../../support/broker.ts'
+import { eventually } from '../../support/condition.ts'
 import { kafkaTool } from '../../support/java-libraries.ts'
 import { readTopic } from '../../support/kafka-reader.ts'
 import { KafkaWriter } from '../../support/kafka-writer.ts'
 import { numbered, useCaseRoom } from '../cases/case-room.ts'
+
+/** Records of both transactions, and the marker of each in either partition. */
+const WRITTEN = 50 + 20 + 2 * 2
 
 describe("Kafka's own command-line tools", function () {
   this.timeout(240_000)
@@ -23,8 +27,13 @@ describe("Kafka's own command-line tools", function () {
       sinks: { out: { from: 'in', topic: output } },
     })
     const places = [0, 1].map(partition => ({ topic: input, partition }))
-    const ends = await room().admin.listOffsets(places, 'latest', 'read_committed')
-    const wanted = places.map(place => ends.get(place) ?? 0)
+    let wanted: readonly number[] = []
+    const areMarked = async (): Promise<boolean> => {
+      const ends = await room().admin.listOffsets(places, 'latest', 'read_committed')
+      wanted = places.map(place => ends.get(place) ?? 0)
+      return wanted.reduce((sum, end) => sum + end, 0) === WRITTEN
+    }
+    await eventually('the markers of both transactions are there', areMarked, 60_000)
     await room().untilOffsets(id, input, wanted)
 
     const bootstrap = ['--bootstrap-server', room().servers]
