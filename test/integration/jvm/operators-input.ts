@@ -6,10 +6,7 @@ const VERSIONS = 40
 const EVERY_MS = 150
 
 /** A row of the foreign-key join, and its table. */
-export type ForeignKeyStep = readonly [
-  topic: 'orders' | 'customers',
-  rows: readonly (readonly [key: string, value: string | null])[],
-]
+export type ForeignKeyRow = readonly [topic: 'orders' | 'customers', key: string, value: string | null]
 
 /** The records of each input topic but those of the foreign-key join: out of order, with deletions, nulls and headers. */
 export function operatorInputs(
@@ -40,56 +37,29 @@ export function operatorInputs(
   }
 }
 
-/** Rows of the foreign-key join in the order in which they are written, each batch once the last one has gone through. */
-export const FOREIGN_KEY_STEPS: readonly ForeignKeyStep[] = [
-  [
-    'customers',
-    [
-      ['c1', 'Ada'],
-      ['c2', 'Bob'],
-    ],
-  ],
-  [
-    'orders',
-    [
-      ['o1', 'c1:1'],
-      ['o2', 'c2:2'],
-      ['o3', 'c3:3'],
-      ['o4', 'none:4'],
-    ],
-  ],
-  ['customers', [['c3', 'Cem']]],
+/**
+ * Rows of the foreign-key join, each written once the last one has gone through: the answers to two that are under way
+ * come from two partitions in either order.
+ */
+export const FOREIGN_KEY_ROWS: readonly ForeignKeyRow[] = [
+  ['customers', 'c1', 'Ada'],
+  ['customers', 'c2', 'Bob'],
+  ['orders', 'o1', 'c1:1'],
+  ['orders', 'o2', 'c2:2'],
+  ['orders', 'o3', 'c3:3'],
+  ['orders', 'o4', 'none:4'],
+  ['customers', 'c3', 'Cem'],
   // Moves to another customer, to one that is missing, and to none.
-  [
-    'orders',
-    [
-      ['o1', 'c2:5'],
-      ['o2', 'c9:6'],
-      ['o3', 'none:7'],
-      ['o4', 'c1:8'],
-    ],
-  ],
-  [
-    'customers',
-    [
-      ['c2', 'Bea'],
-      ['c1', null],
-    ],
-  ],
-  [
-    'orders',
-    [
-      ['o1', null],
-      ['o5', 'c2:9'],
-    ],
-  ],
-  [
-    'customers',
-    [
-      ['c9', 'Zoe'],
-      ['c2', null],
-    ],
-  ],
+  ['orders', 'o1', 'c2:5'],
+  ['orders', 'o2', 'c9:6'],
+  ['orders', 'o3', 'none:7'],
+  ['orders', 'o4', 'c1:8'],
+  ['customers', 'c2', 'Bea'],
+  ['customers', 'c1', null],
+  ['orders', 'o1', null],
+  ['orders', 'o5', 'c2:9'],
+  ['customers', 'c9', 'Zoe'],
+  ['customers', 'c2', null],
 ]
 
 function headers(at: number): NonNullable<RecordToWrite['headers']> {

@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { useCaseRoom } from '../cases/case-room.ts'
 import { OperatorTwins } from './operator-twins.ts'
-import { FOREIGN_KEY_STEPS, operatorInputs } from './operators-input.ts'
+import { FOREIGN_KEY_ROWS, operatorInputs } from './operators-input.ts'
 
 const MINUTE_MS = 60_000
 
@@ -26,12 +26,8 @@ describe('every operator beside Kafka Streams on the same input', function () {
     await both.untilThrough(['versions'], /^$/)
     await both.write('events', records.events)
     await both.write('pairs', records.pairs)
-    for (const [topic, rows] of FOREIGN_KEY_STEPS) {
-      const timestamp = Date.now()
-      await both.write(
-        topic,
-        rows.map(([key, value]) => ({ key, value, timestamp })),
-      )
+    for (const [topic, key, value] of FOREIGN_KEY_ROWS) {
+      await both.write(topic, [{ key, value, timestamp: Date.now() }])
       await both.untilThrough(['orders', 'customers'], /FK-JOIN.*-topic$/)
     }
     await both.untilThrough(['events', 'pairs'], /-(?:repartition|topic)$/)

@@ -7,6 +7,7 @@ import { NO_HEADERS } from '../../../src/model/headers.ts'
 import { SILENT_LOGGER } from '../../../src/model/logger.ts'
 import { MillraceError } from '../../../src/model/errors.ts'
 import { uniqueName } from '../../support/broker.ts'
+import { eventually } from '../../support/condition.ts'
 import type { ProxyAction } from '../../support/kafka-proxy.ts'
 import { type ReadRecord, readTopic, readTopicInProcess } from '../../support/kafka-reader.ts'
 
@@ -113,13 +114,15 @@ export class ProducerRoom {
     if (outcome !== 'committed') throw new Error(`not committed but ${outcome}`)
   }
 
-  /** What a read_committed reader finds in a partition. */
+  /** What a read_committed reader finds in a partition, once the broker has marked every outcome it has told. */
   async committed(partition = 0): Promise<string[]> {
+    await this.#untilMarked()
     return inPartition(await readTopicInProcess(this.#brokers, this.topic, 'read_committed'), partition)
   }
 
   /** As `committed`, by the Java client: slower, and owing nothing to our own reader. */
   async committedForJava(partition = 0): Promise<string[]> {
+    await this.#untilMarked()
     return inPartition(await readTopic(this.#brokers, this.topic, 'read_committed'), partition)
   }
 
@@ -131,6 +134,15 @@ export class ProducerRoom {
   async close(): Promise<void> {
     await Promise.all(this.#producers.map(producer => producer.close(2_000)))
     await Promise.all(this.#clusters.map(cluster => cluster.close()))
+  }
+
+  /** A coordinator answers EndTxn before it writes the markers. */
+  async #untilMarked(): Promise<void> {
+    const id = this.transactionalId
+    await eventually(`the transaction of ${id} is marked`, async () => {
+      const state = (await this.admin.describeTransactions([id])).get(id)?.state
+      return state === undefined || !state.startsWith('Prepare')
+    })
   }
 }
 
