@@ -23,8 +23,6 @@ export type KafkaReaction =
   | 'refence'
   /** InitProducerId(own id, own epoch) tells whether we are fenced or the transaction only timed out. */
   | 'askFirst'
-  /** Another owner has the transactional id: discard, drop tasks, new producer, rejoin. */
-  | 'fenced'
   /** A newer process has our instance id: discard everything, stop, never rejoin. */
   | 'replaced'
   /** A rebalance: the same call with the new generation if our own join explains it, else the membership is lost. */
@@ -97,8 +95,11 @@ const EVERYWHERE: Reactions = {
   103: 'stop',
 }
 
-/** A transactional call answered with an old epoch may only mean that the transaction timed out. */
-const TRANSACTIONAL: Reactions = { 47: 'askFirst', 48: 'askFirst', 90: 'askFirst', 49: 'fenced' }
+/**
+ * A transactional call answered with an old epoch may only mean that the transaction timed out, and an unknown id that
+ * the broker has forgotten it after `transactional.id.expiration.ms`: InitProducerId then gives another one (KIP-360).
+ */
+const TRANSACTIONAL: Reactions = { 47: 'askFirst', 48: 'askFirst', 49: 'askFirst', 90: 'askFirst' }
 
 const BY_CALL: Readonly<Record<CallKind, Reactions>> = {
   produce: {

@@ -223,7 +223,8 @@ export const ERRORS = {
   TRANSACTION_TIMED_OUT: {
     reaction: 'refence',
     exitCode: 75,
-    cause: 'The broker aborted the transaction because it was open for longer than `transaction.timeout.ms`.',
+    cause:
+      'The broker aborted the transaction because it was open for longer than `transaction.timeout.ms`, or has forgotten a transactional id that was idle for `transactional.id.expiration.ms` (7 days).',
     operator:
       'Nothing to do: its input is processed again. If it repeats, steps are too slow or brokers stall; raise `transaction.timeout.ms`.',
   },

@@ -103,6 +103,35 @@ export const MUTATIONS: readonly Mutation[] = [
     ],
   },
   {
+    name: 'unsure-abort-believed',
+    bug: 'An abort after a lost answer takes no new epoch: a late copy of the request opens the next transaction (I9).',
+    file: 'kafka/producer/transaction-manager',
+    text: "if (this.#options.identity.protocol === 1 && this.#doubt !== 'none') return false",
+    replacement: '',
+    caughtBy: [
+      {
+        file: 'integration/kafka/producer-faults',
+        title: 'refuses a late copy of AddPartitionsToTxn after an abort',
+        reason: /the late copy is refused/,
+      },
+    ],
+  },
+  {
+    name: 'forgotten-id-taken-for-fenced',
+    bug: 'An id that the broker has forgotten is taken for one that another process has.',
+    file: 'kafka/producer/transaction-manager',
+    text: 'if (answer.errorCode !== 0) return false',
+    replacement:
+      "if (answer.errorCode === 49) { this.#move('fencedByOther'); throw fencedError(this.#options.transactionalId) } if (answer.errorCode !== 0) return false",
+    caughtBy: [
+      {
+        file: 'integration/kafka/producer-faults',
+        title: 'asks before it believes that an id the broker does not know',
+        reason: /Another process uses the transactional id/,
+      },
+    ],
+  },
+  {
     name: 'read-uncommitted-input',
     bug: 'Input of open and aborted transactions is processed.',
     file: 'engine/thread-parts',

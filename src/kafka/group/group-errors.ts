@@ -38,7 +38,6 @@ export function groupError(kafkaCode: number, refused: RefusedCall): MillraceErr
     case 'abort':
     case 'refence':
     case 'askFirst':
-    case 'fenced':
     case 'record':
       return new MillraceError('KAFKA_ERROR', { kafkaCode, what: `Group ${group}: ${answered}.` })
     default:

@@ -44,8 +44,6 @@ export function brokerFailure(
       return new MillraceError('KAFKA_ERROR', known)
     case 'askFirst':
       return new MillraceError('TRANSACTION_TIMED_OUT', known)
-    case 'fenced':
-      return new MillraceError('PRODUCER_FENCED', known)
     case 'replaced':
       return new MillraceError('INSTANCE_ID_IN_USE', known)
     case 'membershipLost':

@@ -18,7 +18,6 @@ import type { ProducerStamp } from './send-gate.ts'
 import { TransactionOffsets } from './transaction-offsets.ts'
 import { nextTransactionState, type TransactionEvent, type TransactionState } from './transaction-state.ts'
 import { type SpokenVersions, spokenVersions } from './transaction-versions.ts'
-import { reactionTo } from '../error-reactions.ts'
 
 /**
  * What is wrong with the current epoch (I9). `unsure`: a request got no answer and may still arrive. `broken`: sequences
@@ -273,7 +272,6 @@ export class TransactionManager implements ProducerSession {
 
   /** Whether EndTxn(abort) has settled it; if not, only a new epoch can. */
   async #endAborted(deadline: Deadline): Promise<boolean> {
-    const { identity, transactionalId } = this.#options
     let answer: ResponseBodies['EndTxn']
     try {
       answer = (await this.#endTxn(false, deadline)).answer
@@ -282,14 +280,10 @@ export class TransactionManager implements ProducerSession {
       if (deadline.passed || failure.reaction === 'stop') throw failure
       return false
     }
-    if (answer.errorCode !== 0) {
-      if (reactionTo(answer.errorCode, 'transaction') === 'fenced') {
-        this.#move('fencedByOther')
-        throw fencedError(transactionalId)
-      }
-      return false
-    }
-    if (identity.protocol === 1 && this.#doubt !== 'none') return false
+    // Whatever is refused: whether another process has the id is for InitProducerId to say.
+    if (answer.errorCode !== 0) return false
+    // A copy of a request that is still on its way would open the next transaction by itself, under the same epoch.
+    if (this.#options.identity.protocol === 1 && this.#doubt !== 'none') return false
     this.#ended('aborted', answer)
     return true
   }

@@ -196,6 +196,49 @@ for (const kind of TRANSACTION_BROKERS) {
       expect(await room.committed()).to.deep.equal(['a', 'b'])
     })
 
+    it('refuses a late copy of AddPartitionsToTxn after an abort, though nothing has begun since (I9)', async () => {
+      const producer = await aProducer()
+      const held = proxy.rule({ api: 'AddPartitionsToTxn', direction: 'request', action: { type: 'hold' }, times: 1 })
+      room.append(producer, ['aborted'])
+      // Only the second copy has reached the broker by then.
+      await producer.flush(TIMEOUT_MS)
+      await producer.abortTransaction(TIMEOUT_MS)
+      // While markers are being written any request is answered CONCURRENT_TRANSACTIONS, which would refuse nothing.
+      expect(await room.committed()).to.deep.equal([])
+
+      const [exchange] = held.fired
+      if (exchange === undefined) throw new Error('no AddPartitionsToTxn was held')
+      const { resultsByTopicV3AndBelow: topics } = await proxy.resend(exchange)
+      const codes = topics.flatMap(topic => topic.resultsByPartition.map(result => result.partitionErrorCode))
+      expect(codes, 'the late copy is refused').to.have.lengthOf(1).and.not.include(0)
+      const described = await room.admin.describeTransactions([room.transactionalId])
+      expect(described.get(room.transactionalId)?.state, 'nothing is open').not.to.equal('Ongoing')
+      await room.commit(producer, ['next'])
+      expect(await room.committed()).to.deep.equal(['next'])
+    })
+
+    it('asks before it believes that an id the broker does not know belongs to another process', async () => {
+      const producer = await aProducer()
+      room.append(producer, ['aborted'])
+      await producer.flush(TIMEOUT_MS)
+      const rule = proxy.rule({
+        api: 'EndTxn',
+        direction: 'request',
+        times: 1,
+        action: {
+          type: 'answer',
+          body: () => ({ throttleTimeMs: 0, errorCode: 49, producerId: -1, producerEpoch: -1 }),
+        },
+      })
+      const before = proxy.count('InitProducerId')
+      await producer.abortTransaction(TIMEOUT_MS)
+      expect(rule.fired).to.have.lengthOf(1)
+      expect(proxy.count('InitProducerId')).to.be.greaterThan(before)
+      expect(producer.transaction.state).to.equal('idle')
+      await room.commit(producer, ['next'])
+      expect(await room.committed()).to.deep.equal(['next'])
+    })
+
     it('sends offsets again when the answer was lost', async () => {
       const loop = await GroupLoop.start({
         bootstrapServers: kafka().bootstrapServers,

@@ -20,8 +20,8 @@ describe('reactions to error codes', () => {
     expectReaction([47, 48, 90], EXACTLY_ONCE, 'askFirst')
   })
 
-  it('take a lost id mapping for being fenced', () => {
-    expectReaction([49], EXACTLY_ONCE, 'fenced')
+  it('ask first whether an unknown id was forgotten or given to another owner', () => {
+    expectReaction([49], EXACTLY_ONCE, 'askFirst')
   })
 
   it('start with a new epoch after an abortable or unknown error, never by ending the process', () => {
