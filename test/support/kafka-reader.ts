@@ -1,18 +1,8 @@
-import { EventEmitter, once } from 'node:events'
-import { MillraceError } from '../../src/model/errors.ts'
-import { SILENT_LOGGER } from '../../src/model/logger.ts'
-import { systemClock } from '../../src/engine/system-clock.ts'
-import type { Cluster } from '../../src/kafka/cluster/cluster.ts'
 import type { SecurityOptions } from '../../src/kafka/connection/security-options.ts'
-import { Fetcher } from '../../src/kafka/fetcher/fetcher.ts'
-import { prepareCompression } from '../../src/kafka/records/compression.ts'
-import type { RecordCursor } from '../../src/kafka/records/record-cursor.ts'
-import { TopicPartitionMap } from '../../src/model/topic-partition.ts'
 import { JavaClient, sharedJavaClient } from './java-client.ts'
-import { connectCluster } from './test-cluster.ts'
+import { type Isolation, type VisitOptions, visitTopics } from './topic-visitor.ts'
 
-/** Which records a reader sees. */
-export type Isolation = 'read_committed' | 'read_uncommitted'
+export type { Isolation } from './topic-visitor.ts'
 
 /** A record as a reader found it. */
 export interface ReadRecord {
@@ -92,87 +82,18 @@ export async function readTopicInProcess(
 export async function readTopicsInProcess(
   bootstrapServers: string,
   topics: readonly string[],
-  options: { readonly isolation?: Isolation; readonly timeoutMs?: number; readonly security?: SecurityOptions } = {},
+  options: VisitOptions = {},
 ): Promise<ReadonlyMap<string, ReadRecord[]>> {
-  const { isolation = 'read_committed', timeoutMs = 60_000, security = { protocol: 'PLAINTEXT' } } = options
-  await prepareCompression()
-  const { cluster, admin } = await connectCluster(bootstrapServers, { security })
-  try {
-    const found = await cluster.topics(topics)
-    const missing = topics.find(topic => !found.has(topic))
-    if (missing !== undefined) throw new MillraceError('TOPIC_MISSING', { topic: missing })
-    const partitions = [...found].flatMap(([topic, info]) =>
-      info.partitions.map(({ partition }) => ({ topic, partition })),
-    )
-    const ends = await admin.listOffsets(partitions, 'latest', isolation)
-    const starts = await admin.listOffsets(partitions, 'earliest', isolation)
-    const records = new Map<string, ReadRecord[]>(topics.map(topic => [topic, []]))
-    await fetchAll(cluster, { starts, ends, isolation, timeoutMs }, records)
-    return records
-  } finally {
-    await cluster.close()
-  }
-}
-
-interface Range {
-  readonly starts: TopicPartitionMap<number>
-  readonly ends: TopicPartitionMap<number>
-  readonly isolation: Isolation
-  readonly timeoutMs: number
-}
-
-async function fetchAll(
-  cluster: Cluster,
-  { starts, ends, isolation, timeoutMs }: Range,
-  into: ReadonlyMap<string, ReadRecord[]>,
-): Promise<void> {
-  const woken = new EventEmitter()
-  const fetcher = new Fetcher({
-    cluster,
-    clock: systemClock,
-    logger: SILENT_LOGGER,
-    isolation,
-    maxWaitMs: 100,
-    minBytes: 1,
-    maxBytes: 52_428_800,
-    partitionMaxBytes: 1_048_576,
-    onWake: () => woken.emit('wake'),
-  })
-  const open = new TopicPartitionMap<number>()
-  for (const [topicPartition, end] of ends) {
-    const offset = starts.get(topicPartition) ?? 0
-    if (offset >= end) continue
-    open.set(topicPartition, end)
-    fetcher.add(topicPartition, { offset, leaderEpoch: -1 })
-  }
-  const deadline = AbortSignal.timeout(timeoutMs)
-  try {
-    while (open.size > 0) {
-      const failure = fetcher.takeFailure()
-      if (failure !== undefined) throw failure.error
-      if (!fetcher.hasData) await once(woken, 'wake', { signal: deadline })
-      for (const [topicPartition, end] of Array.from(open)) {
-        const block = fetcher.take(topicPartition)
-        const records = into.get(topicPartition.topic)
-        if (block === undefined || records === undefined) continue
-        if (!drain(block.cursor, topicPartition.partition, end, records)) continue
-        open.delete(topicPartition)
-        fetcher.remove(topicPartition)
-      }
-    }
-  } finally {
-    await fetcher.close()
-  }
-}
-
-/** @returns whether the end was reached */
-function drain(cursor: RecordCursor, partition: number, end: number, into: ReadRecord[]): boolean {
-  while (cursor.next()) {
-    const { offset, timestamp, key, value, headers } = cursor
-    if (offset >= end) return true
-    into.push({ partition, offset, timestamp, key, value, headers: copyOf(headers) })
-  }
-  return cursor.position >= end
+  const records = new Map<string, ReadRecord[]>(topics.map(topic => [topic, []]))
+  await visitTopics(
+    bootstrapServers,
+    topics,
+    options,
+    (topic, partition, { offset, timestamp, key, value, headers }) => {
+      records.get(topic)?.push({ partition, offset, timestamp, key, value, headers: copyOf(headers) })
+    },
+  )
+  return records
 }
 
 function copyOf(headers: Iterable<readonly [string, Uint8Array | null]>): (readonly [string, Buffer | null])[] {

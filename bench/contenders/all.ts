@@ -1,0 +1,17 @@
+import type { ContenderName } from '../scenario.ts'
+import type { Contender } from './contender.ts'
+import { jvm, streams, streamsRocksDb, streamsTuned } from './java.ts'
+import { millrace, millraceTuned } from './millrace.ts'
+import { kafkajs, raw } from './programs.ts'
+
+/** Every contender by name. */
+export const CONTENDERS: Readonly<Record<ContenderName, Contender>> = {
+  millrace,
+  streams,
+  'millrace-tuned': millraceTuned,
+  'streams-tuned': streamsTuned,
+  'streams-rocksdb': streamsRocksDb,
+  kafkajs,
+  jvm,
+  raw,
+}

@@ -1,0 +1,35 @@
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { packageRoot } from '../../src/local-kafka/package-root.ts'
+import { pipelineOf, type Places } from '../pipeline.ts'
+import type { Scenario } from '../scenario.ts'
+import type { Contender, Launch } from './contender.ts'
+
+const WORKLOADS = ['copy', 'json', 'count', 'windowed', 'join'] as const
+
+function launcher(isTuned: boolean) {
+  return async (scenario: Scenario, places: Places, folder: string): Promise<Launch> => {
+    const file = join(folder, 'app.yaml')
+    await writeFile(file, pipelineOf(scenario, places, isTuned))
+    return { command: process.execPath, args: [join(packageRoot(), 'dist/cli/main.js'), 'run', file] }
+  }
+}
+
+/** The command line of the built package with the YAML of the workload, started as a user would. */
+export const millrace: Contender = {
+  name: 'millrace',
+  title: 'millrace',
+  settings: '`millrace run app.yaml`, defaults',
+  workloads: WORKLOADS,
+  progress: 'group',
+  launch: launcher(false),
+}
+
+/** As `millrace`, with what one would tune for throughput. */
+export const millraceTuned: Contender = {
+  ...millrace,
+  name: 'millrace-tuned',
+  title: 'millrace, tuned',
+  settings: '`compression.type: lz4`, `topology.optimization: all`',
+  launch: launcher(true),
+}

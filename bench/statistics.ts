@@ -1,0 +1,30 @@
+/** A middle with its ends. */
+export interface Spread {
+  readonly median: number
+  readonly low: number
+  readonly high: number
+}
+
+/** The middle of some numbers; between the two middle ones when their count is even. NaN for none. */
+export function median(numbers: readonly number[]): number {
+  const sorted = numbers.toSorted((a, b) => a - b)
+  const middle = sorted.length / 2
+  const upper = sorted[Math.floor(middle)] ?? Number.NaN
+  if (!Number.isInteger(middle)) return upper
+  return ((sorted[middle - 1] ?? Number.NaN) + upper) / 2
+}
+
+/** The middle and the ends of some numbers. */
+export function spreadOf(numbers: readonly number[]): Spread {
+  return { median: median(numbers), low: Math.min(...numbers), high: Math.max(...numbers) }
+}
+
+/**
+ * How many times `ours` is `theirs`: the ratio of the medians, and the lowest and highest ratio of a round. Rounds lie side
+ * by side in time, so a ratio within one is free of what the machine did in others; a round that one of them lacks is not
+ * looked at.
+ */
+export function ratioOf(ours: readonly number[], theirs: readonly number[]): Spread {
+  const rounds = ours.slice(0, theirs.length).map((value, round) => value / (theirs[round] ?? Number.NaN))
+  return { median: median(ours) / median(theirs), low: Math.min(...rounds), high: Math.max(...rounds) }
+}
