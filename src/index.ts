@@ -37,6 +37,7 @@ export type {
   ReadonlySessionStore,
   ReadonlyWindowStore,
   SessionStore,
+  StateStore,
   ValueAndTimestamp,
   VersionedKeyValueStore,
   VersionedRecord,
@@ -136,7 +137,9 @@ export { MillraceStreams } from './millrace-streams.ts'
 export type { CloseOptions, MillraceStreamsOptions } from './millrace-streams.ts'
 export type { CommitInfo, ErrorResponse } from './engine/streams-instance.ts'
 export type { StreamsState } from './engine/streams-state.ts'
-export type { StoreRestoreProgress } from './engine/changelog-restorer.ts'
+export type { RestoreProgress } from './engine/changelog-restorer.ts'
+export type { StateReader, StateSerdes } from './engine/state-reader.ts'
+export type { TaskInfo, TaskOffsets } from './engine/task-info.ts'
 export type {
   HoppingWindows,
   SessionWindows,

@@ -1,11 +1,14 @@
 import { parseDurationMs, type Duration } from './model/duration.ts'
 import { MillraceError } from './model/errors.ts'
 import type { MillraceConfig } from './config/millrace-config.ts'
-import type { StoreRestoreProgress } from './engine/changelog-restorer.ts'
+import type { RestoreProgress } from './engine/changelog-restorer.ts'
 import type { ApplicationSource } from './engine/application-source.ts'
 import { StreamsInstance, type CommitInfo, type ErrorResponse } from './engine/streams-instance.ts'
 import type { StreamsState } from './engine/streams-state.ts'
+import { StateQueries } from './engine/state-queries.ts'
+import { LocalStateReader, type StateReader } from './engine/state-reader.ts'
 import { systemClock } from './engine/system-clock.ts'
+import type { TaskInfo } from './engine/task-info.ts'
 import type { ThreadSnapshot } from './engine/thread-metrics.ts'
 import { createLogger } from './ops/logging.ts'
 import { ServiceMetrics } from './ops/metrics.ts'
@@ -30,6 +33,8 @@ export interface CloseOptions {
 
 /** Runs a topology. Kafka Streams: `KafkaStreams`. */
 export class MillraceStreams implements AsyncDisposable {
+  /** Committed state of the stores here. Kafka Streams: `query`. */
+  readonly stores: StateReader
   readonly #instance: StreamsInstance
   #metrics: ServiceMetrics | undefined
 
@@ -42,6 +47,7 @@ export class MillraceStreams implements AsyncDisposable {
         createLogger({ level, format: format ?? (process.stdout.isTTY ? 'pretty' : 'json') }),
       version: VERSION,
     })
+    this.stores = new LocalStateReader(new StateQueries(this.#instance))
   }
 
   /** The present state. Kafka Streams: `state()`. */
@@ -92,13 +98,18 @@ export class MillraceStreams implements AsyncDisposable {
   }
 
   /** Tells progress of restores. Kafka Streams: `setGlobalStateRestoreListener`. */
-  onRestore(listener: (progress: StoreRestoreProgress) => void): () => void {
+  onRestore(listener: (progress: RestoreProgress) => void): () => void {
     return this.#instance.onRestore(listener)
   }
 
   /** Tells each acknowledged commit. Kafka Streams: none. */
   onCommit(listener: (commit: CommitInfo) => void): () => void {
     return this.#instance.onCommit(listener)
+  }
+
+  /** Tasks of this instance, as their threads told last: a quarter of a second ago at most. Kafka Streams: `metadataForLocalThreads()`. */
+  tasks(): readonly TaskInfo[] {
+    return this.#instance.tasks()
   }
 
   /** What each thread tells about itself: tasks, offsets, stores, counters. Kafka Streams: `metadataForLocalThreads()`. */

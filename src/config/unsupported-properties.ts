@@ -55,7 +55,10 @@ export const REFUSED_STREAMS: readonly RefusedProperty[] = [
 
 /** Properties of the `streams:` block that are ignored. */
 export const IGNORED_STREAMS: readonly IgnoredProperty[] = [
-  { name: 'application.server', reason: 'interactive queries are not supported yet' },
+  {
+    name: 'application.server',
+    reason: 'an instance answers for the partitions it has, and does not know the addresses of others',
+  },
   { name: 'acceptable.recovery.lag', reason: 'there are no standby tasks yet' },
   { name: 'max.warmup.replicas', reason: 'there are no standby tasks yet' },
   { name: 'probing.rebalance.interval.ms', reason: 'there are no standby tasks yet' },
@@ -65,7 +68,7 @@ export const IGNORED_STREAMS: readonly IgnoredProperty[] = [
   { name: 'rack.aware.assignment.traffic_cost', reason: 'assignment does not look at racks yet' },
   { name: 'statestore.uncommitted.max.bytes', reason: 'a commit starts by itself before too much is uncommitted' },
   { name: 'enable.transactional.statestores', reason: 'stores are always transactional' },
-  { name: 'default.interactive.query.isolation.level', reason: 'interactive queries are not supported yet' },
+  { name: 'default.interactive.query.isolation.level', reason: '`stores` reads committed state only' },
   { name: 'state.cleanup.delay.ms', reason: 'there is no state on disk yet' },
   { name: 'state.cleanup.dir.max.age.ms', reason: 'there is no state on disk yet' },
   { name: 'allow.os.group.write.access', reason: 'the state directory is open to its owner alone' },

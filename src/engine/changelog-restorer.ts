@@ -7,10 +7,13 @@ import type { Fetcher, FetchedBlock } from '../kafka/fetcher/fetcher.ts'
 import type { StateStore } from '../stores/state-store.ts'
 import type { ActiveTask } from './active-task.ts'
 
-/** Progress of one store, as `onRestore` tells it. */
-export interface StoreRestoreProgress {
-  readonly task: string
+/** Progress of restoring a store. Kafka Streams: `StateRestoreListener`. */
+export interface RestoreProgress {
+  /** The store. */
   readonly store: string
+  /** The task. */
+  readonly task: string
+  /** Changelog offsets gone through so far. */
   readonly restored: number
   /** Changelog offsets to go through in all; compaction and markers make it an upper bound of records. */
   readonly total: number
@@ -41,7 +44,7 @@ export interface RestorerOptions {
   readonly logger: Logger
   /** Whether one transaction holds changelog records and offsets, so that the one cannot be there without the other. */
   readonly isAtomic: boolean
-  readonly onProgress: (progress: StoreRestoreProgress) => void
+  readonly onProgress: (progress: RestoreProgress) => void
 }
 
 /**

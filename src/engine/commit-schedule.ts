@@ -1,4 +1,8 @@
+import type { EngineConfig } from '../config/engine-config.ts'
 import type { CommitReason } from './commit-strategy.ts'
+
+/** Bytes of one transaction at which it is committed early: they bound undo logs and what an abort repeats. */
+const TRANSACTION_BYTES_MAX = 67_108_864
 
 /** The bounds of one transaction. */
 export interface CommitScheduleOptions {
@@ -14,6 +18,15 @@ export interface UncommittedWork {
   readonly exists: boolean
   readonly transactionOpenedAtMs: number | undefined
   readonly transactionBytes: number
+}
+
+/** The bounds that a configuration sets. */
+export function commitScheduleOf(
+  config: Pick<EngineConfig, 'commitIntervalMs' | 'transactionTimeoutMs'>,
+  nowMs: number,
+): CommitSchedule {
+  const { commitIntervalMs: intervalMs, transactionTimeoutMs } = config
+  return new CommitSchedule({ intervalMs, ageMaxMs: transactionTimeoutMs / 2, bytesMax: TRANSACTION_BYTES_MAX }, nowMs)
 }
 
 /** Decides when a commit is due (step 1 of the commit cycle). */

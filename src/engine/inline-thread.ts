@@ -5,6 +5,9 @@ import type { ThreadHandle, ThreadReports } from './thread-handle.ts'
 import { StreamThread } from './stream-thread.ts'
 import { STOP_GRACE_MS, stopTimedOut } from './stop-deadline.ts'
 import type { StreamThreadOptions } from './thread-options.ts'
+import { withReadDeadline } from './read-deadline.ts'
+import type { StateAnswer, StateQuestion } from './state-question.ts'
+import { taskInfosOf, type TaskInfo } from './task-info.ts'
 import type { StopOptions } from './thread-shutdown.ts'
 import type { ThreadSnapshot } from './thread-metrics.ts'
 import { snapshotOf } from './thread-snapshot.ts'
@@ -53,6 +56,14 @@ export class InlineThread implements ThreadHandle {
 
   snapshot(): Promise<ThreadSnapshot | undefined> {
     return Promise.resolve(snapshotOf(this.#thread, this.name, this.#clock.nowMs(), this.#eventLoopDelay))
+  }
+
+  tasks(): readonly TaskInfo[] {
+    return taskInfosOf(this.#thread, this.name)
+  }
+
+  read(question: StateQuestion): Promise<StateAnswer> {
+    return withReadDeadline(this.#clock, this.name, answer => this.#thread.reads.ask(question, answer))
   }
 
   turnAgeMs(): number {

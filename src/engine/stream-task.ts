@@ -2,7 +2,7 @@ import { MillraceError, reasonOf } from '../model/errors.ts'
 import type { ErrorPolicies, RecordFailure } from '../model/record-failure.ts'
 import type { RecordSource } from '../model/record-source.ts'
 import { CurrentRecord } from '../operators/current-record.ts'
-import type { StateStore } from '../stores/state-store.ts'
+import type { AnyState } from '../stores/any-state.ts'
 import { compileChain } from '../topology/compile.ts'
 import type { SubtopologyPlan } from '../topology/plan.ts'
 import { HeldResults, STOP_ALWAYS } from './held-results.ts'
@@ -26,7 +26,7 @@ import { TaskVariables } from './task-variables.ts'
 export class StreamTask {
   /** `<subtopology>_<partition>`. */
   readonly id: string
-  readonly stores: readonly StateStore[]
+  readonly stores: readonly AnyState[]
   readonly idle: IdleWait | undefined
   /** How far records were behind stream time, of those that were. */
   readonly lateness = new AgeHistogram()

@@ -12,7 +12,6 @@ import { StreamThread } from './stream-thread.ts'
 import { systemClock } from './system-clock.ts'
 import {
   logMessage,
-  postedError,
   type LogLevel,
   type StartCommand,
   type ThreadCommand,
@@ -20,7 +19,12 @@ import {
   type ThreadStart,
   type WorkerApplication,
 } from './thread-messages.ts'
+import { postedError } from './posted-error.ts'
+import { taskInfosOf } from './task-info.ts'
 import { snapshotOf } from './thread-snapshot.ts'
+
+/** How old what the main thread knows of the tasks may be. */
+const TASKS_TOLD_MS = 250
 
 /** Entry of a worker: loads the application by itself, runs one stream thread, and reports by messages. */
 async function main(port: MessagePort, { source }: WorkerApplication): Promise<void> {
@@ -33,7 +37,12 @@ async function main(port: MessagePort, { source }: WorkerApplication): Promise<v
   try {
     const start = await commands.started
     const { topology, config } = await loading
-    const thread = new StreamThread({
+    let tasksToldMs = 0
+    const tellTasks = (told: StreamThread): void => {
+      tasksToldMs = systemClock.nowMs()
+      post({ type: 'tasks', tasks: taskInfosOf(told, start.name) })
+    }
+    const thread: StreamThread = new StreamThread({
       name: start.name,
       config,
       plan: planApplication(topology, config.streamsProperties),
@@ -43,7 +52,11 @@ async function main(port: MessagePort, { source }: WorkerApplication): Promise<v
       random: Math.random,
       logger: postingLogger(post, start.name),
       listeners: {
-        onState: (state, previous) => post({ type: 'state', state, previous }),
+        onState: (state, previous) => {
+          // First the tasks: who hears that the thread runs looks at them.
+          tellTasks(thread)
+          post({ type: 'state', state, previous })
+        },
         onCommit: records => post({ type: 'commit', records }),
         onRestore: progress => post({ type: 'restore', progress }),
       },
@@ -52,6 +65,7 @@ async function main(port: MessagePort, { source }: WorkerApplication): Promise<v
     const turnedAt = new Float64Array(start.turnedAt)
     thread.metrics.onTurn(() => {
       turnedAt[0] = systemClock.wallClockMs()
+      if (systemClock.nowMs() - tasksToldMs >= TASKS_TOLD_MS) tellTasks(thread)
     })
     commands.handle(command => {
       switch (command.type) {
@@ -61,6 +75,8 @@ async function main(port: MessagePort, { source }: WorkerApplication): Promise<v
           return thread.pause(command.paused)
         case 'askForShutdown':
           return thread.rebalancer.askForShutdown()
+        case 'read':
+          return thread.reads.ask(command.question, answer => post({ type: 'read', request: command.request, answer }))
         case 'snapshot':
           return post({
             type: 'snapshot',

@@ -4,7 +4,7 @@ import { assignRound, countPartitions, planFingerprint, type PartitionCounts } f
 import { AssignmentClaims } from './assignment-claims.ts'
 import { ChangelogRestorer } from './changelog-restorer.ts'
 import type { CommitParts } from './commit-cycle.ts'
-import { CommitSchedule } from './commit-schedule.ts'
+import { commitScheduleOf, type CommitSchedule } from './commit-schedule.ts'
 import { commitStrategyOf } from './commit-strategies.ts'
 import { FailureRecovery } from './failure-recovery.ts'
 import { GlobalTables } from './global-tables.ts'
@@ -17,10 +17,11 @@ import { provenancePorts } from './provenance-ports.ts'
 import { Rebalancer } from './rebalancer.ts'
 import { UnresolvedTopic } from './record-collector.ts'
 import { RepartitionPurge } from './repartition-purge.ts'
+import { StateReads } from './state-reads.ts'
 import { StreamTask } from './stream-task.ts'
 import { TaskExecutor } from './task-executor.ts'
 import { TaskRegistry, type TaskPlace } from './task-registry.ts'
-import { TaskStarter } from './task-starter.ts'
+import { REAPER_MS, TaskStarter } from './task-starter.ts'
 import { ThreadCommits } from './thread-commits.ts'
 import { ThreadMetrics } from './thread-metrics.ts'
 import type { StreamThreadOptions } from './thread-options.ts'
@@ -32,12 +33,8 @@ import { abandonTransaction } from './transaction-abandonment.ts'
 import { TransactionNumbers } from './transaction-numbers.ts'
 import { Wakeup } from './wakeup.ts'
 
-/** Bytes of one transaction at which it is committed early: they bound undo logs and what an abort repeats. */
-const TRANSACTION_BYTES_MAX = 67_108_864
 /** Idle turns look around this often even if nothing wakes them. */
 const IDLE_MS_MAX = 500
-/** How long after its transaction's timeout a vanished owner may still hold up stable offsets: the broker's reaper (10 s by default) and some air. */
-const REAPER_MS = 60_000
 
 /**
  * The loop of one stream thread: one group member, one producer with one transactional id, one fetcher, and the tasks the
@@ -48,6 +45,7 @@ export class StreamThread {
   readonly clients: ThreadClients
   readonly restorer: ChangelogRestorer
   readonly rebalancer: Rebalancer
+  readonly reads: StateReads
   readonly #options: StreamThreadOptions
   readonly #wakeup: Wakeup
   readonly #claims = new AssignmentClaims()
@@ -83,17 +81,17 @@ export class StreamThread {
     const { producer, fetcher, admin } = this.clients
     this.#collector = new ProducerCollector(producer, topics, clock)
     this.#registry = new TaskRegistry(plan, place => this.#createTask(place))
-    this.#schedule = new CommitSchedule(
-      {
-        intervalMs: config.commitIntervalMs,
-        ageMaxMs: config.transactionTimeoutMs / 2,
-        bytesMax: TRANSACTION_BYTES_MAX,
-      },
-      clock.nowMs(),
-    )
+    this.#schedule = commitScheduleOf(config, clock.nowMs())
     const isAtomic = config.guarantee === 'exactly_once_v2'
     this.restorer = new ChangelogRestorer({ admin, fetcher, clock, logger, isAtomic, onProgress: listeners.onRestore })
     this.#globals = this.#newGlobals()
+    this.reads = new StateReads({
+      ...options,
+      registry: this.#registry,
+      globals: this.#globals,
+      schedule: this.#schedule,
+      onWake: this.#wakeup.signal,
+    })
     this.#starter = this.#newStarter()
     const strategy = commitStrategyOf(config.guarantee, this.#commitParts(), new InputRewinder(fetcher))
     this.#executor = new TaskExecutor({ fetcher, clock, strategy, metrics: this.metrics })
@@ -176,6 +174,7 @@ export class StreamThread {
       await release(this.#shutdownParts(), error, this.#defaultStop(timeoutMs))
       throw asMillraceError(error)
     } finally {
+      this.reads.end()
       this.metrics.ended(clock.nowMs())
     }
   }
@@ -212,9 +211,11 @@ export class StreamThread {
     const restored = this.restorer.advance() || readGlobals
     this.#finishRestores()
 
+    this.reads.answerWaiting()
     const processed = this.#paused ? 0 : await this.#processChunk()
     producer.pump()
     await this.#commits.commitIfDue()
+    this.reads.answerWaiting()
     this.metrics.waits(this.#options.clock.nowMs())
     if (processed > 0 || restored) await this.#options.clock.yieldToIo()
     else await this.#wakeup.wait(this.#idleMs())

@@ -6,7 +6,7 @@ import type { EngineConfig } from '../config/engine-config.ts'
 import { planApplication } from '../topology/plan-application.ts'
 import type { ApplicationPlan } from '../topology/plan.ts'
 import { loadSource, type ApplicationSource } from './application-source.ts'
-import type { StoreRestoreProgress } from './changelog-restorer.ts'
+import type { RestoreProgress } from './changelog-restorer.ts'
 import { prepareCluster } from './cluster-preparation.ts'
 import { deferred } from './deferred.ts'
 import { HeldInputWatch } from './held-input-watch.ts'
@@ -16,10 +16,11 @@ import { takeProcessIdentity, type ProcessIdentity } from './process-identity.ts
 import { SpareWorker } from './spare-worker.ts'
 import type { StopOptions } from './thread-shutdown.ts'
 import { nextStreamsState, type StreamsEvent, type StreamsState } from './streams-state.ts'
+import type { TaskInfo } from './task-info.ts'
 import type { ThreadHandle, ThreadReports } from './thread-handle.ts'
 import { launchThread, type ThreadLaunch } from './thread-launcher.ts'
 import type { ThreadSnapshot } from './thread-metrics.ts'
-import type { ThreadIdentity } from './thread-parts.ts'
+import { threadIdentity } from './thread-identity.ts'
 import type { PreparedTopics } from './topic-preparation.ts'
 import { ClusterTransactionQuestions } from './transaction-questions.ts'
 
@@ -79,7 +80,7 @@ export class StreamsInstance {
   readonly #slots = new Map<ThreadHandle, number>()
   readonly #stateListeners = new Listeners<readonly [state: StreamsState, previous: StreamsState]>()
   readonly #commitListeners = new Listeners<readonly [commit: CommitInfo]>()
-  readonly #restoreListeners = new Listeners<readonly [progress: StoreRestoreProgress]>()
+  readonly #restoreListeners = new Listeners<readonly [progress: RestoreProgress]>()
   readonly #closed = deferred<void>()
   readonly #running = deferred<void>()
   /** Ends a preparation that is under way. */
@@ -116,8 +117,13 @@ export class StreamsInstance {
     return this.#threads
   }
 
+  /** What the tasks of this instance do. */
+  tasks(): readonly TaskInfo[] {
+    return this.#threads.flatMap(thread => thread.tasks())
+  }
+
   /** What the instance was started with; `undefined` before. */
-  get application(): { readonly config: EngineConfig; readonly plan: ApplicationPlan } | undefined {
+  get application(): Pick<Started, 'config' | 'plan' | 'topics'> | undefined {
     return this.#started
   }
 
@@ -174,7 +180,7 @@ export class StreamsInstance {
     return this.#commitListeners.add(listener)
   }
 
-  onRestore(listener: (progress: StoreRestoreProgress) => void): () => void {
+  onRestore(listener: (progress: RestoreProgress) => void): () => void {
     return this.#restoreListeners.add(listener)
   }
 
@@ -245,7 +251,7 @@ export class StreamsInstance {
     this.#threadNumber += 1
     const name = `${config.applicationId}-thread-${String(this.#threadNumber)}`
     const slot = this.#freeSlot()
-    const identity = threadIdentity(started, slot)
+    const identity = threadIdentity(config, started.identity, slot)
     const reports: ThreadReports = {
       onState: () => this.#threadsChanged(),
       onCommit: records => this.#commitListeners.tell({ thread: name, timestamp: clock.wallClockMs(), records }),
@@ -381,16 +387,5 @@ export class StreamsInstance {
     const previous = this.#state
     this.#state = nextStreamsState(previous, event)
     if (this.#state !== previous) this.#stateListeners.tell(this.#state, previous)
-  }
-}
-
-/** Both ids are made of one name: a new transactional id alone would wait for the old transaction's timeout. */
-function threadIdentity({ config, identity }: Started, slot: number): ThreadIdentity {
-  const name = config.groupInstanceId ?? identity.processId
-  return {
-    processId: identity.processId,
-    groupInstanceId: `${name}-${String(slot)}`,
-    transactionalId: `${config.applicationId}-${name}-${String(slot)}`,
-    clientId: `${config.clientId}-${String(slot)}`,
   }
 }

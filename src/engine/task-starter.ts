@@ -12,6 +12,8 @@ import type { ActiveTask, TaskInput } from './active-task.ts'
 import type { ChangelogRestorer } from './changelog-restorer.ts'
 import { readProgress } from './commit-offsets.ts'
 
+/** How long after its transaction's timeout a vanished owner may still hold up stable offsets: the broker's reaper (10 s by default) and some air. */
+export const REAPER_MS = 60_000
 const BACKOFF_MS_MIN = 100
 const BACKOFF_MS_MAX = 5_000
 

@@ -1,8 +1,9 @@
-import type { MillraceErrorCode, Reaction } from '../model/error-table.ts'
 import { errorFields } from '../model/error-fields.ts'
-import { MillraceError, type MillraceErrorDetails } from '../model/errors.ts'
 import type { ApplicationSource } from './application-source.ts'
-import type { StoreRestoreProgress } from './changelog-restorer.ts'
+import type { RestoreProgress } from './changelog-restorer.ts'
+import type { StateAnswer, StateQuestion } from './state-question.ts'
+import type { TaskInfo } from './task-info.ts'
+import type { PostedError } from './posted-error.ts'
 import type { StopOptions } from './thread-shutdown.ts'
 import type { ThreadSnapshot } from './thread-metrics.ts'
 import type { ThreadIdentity } from './thread-parts.ts'
@@ -35,6 +36,7 @@ export type ThreadCommand =
   | { readonly type: 'pause'; readonly paused: boolean }
   | { readonly type: 'askForShutdown' }
   | { readonly type: 'snapshot'; readonly request: number }
+  | { readonly type: 'read'; readonly request: number; readonly question: StateQuestion }
 
 /** The methods of `Logger` that a worker may call from afar. */
 export type LogLevel = 'debug' | 'info' | 'warn' | 'error'
@@ -43,47 +45,13 @@ export type LogLevel = 'debug' | 'info' | 'warn' | 'error'
 export type ThreadMessage =
   | { readonly type: 'state'; readonly state: ThreadState; readonly previous: ThreadState }
   | { readonly type: 'commit'; readonly records: number }
-  | { readonly type: 'restore'; readonly progress: StoreRestoreProgress }
+  | { readonly type: 'restore'; readonly progress: RestoreProgress }
   | { readonly type: 'snapshot'; readonly request: number; readonly snapshot: ThreadSnapshot }
+  | { readonly type: 'tasks'; readonly tasks: readonly TaskInfo[] }
+  | { readonly type: 'read'; readonly request: number; readonly answer: StateAnswer }
   | { readonly type: 'log'; readonly level: LogLevel; readonly fields: object; readonly message: string }
   | { readonly type: 'ended' }
   | { readonly type: 'failed'; readonly error: PostedError }
-
-/** An error as plain data: classes do not survive the way between threads. */
-export interface PostedError {
-  readonly code: MillraceErrorCode
-  readonly message: string
-  readonly reaction: Reaction
-  readonly action: string
-  readonly details: Omit<MillraceErrorDetails, 'cause' | 'what'>
-  readonly stack: string | undefined
-}
-
-/** An error as the main thread can build it again. */
-export function postedError(error: MillraceError): PostedError {
-  const { cause: _cause, what: _what, ...details } = error.details
-  return {
-    code: error.code,
-    message: error.message,
-    reaction: error.reaction,
-    action: error.action,
-    details,
-    stack: causeStack(error),
-  }
-}
-
-/** The error of another thread with its own place, message and remedy. */
-export function receivedError({ code, message, reaction, action, details, stack }: PostedError): MillraceError {
-  const received = new MillraceError(code, { ...details, reaction, action, what: message })
-  received.message = message
-  if (stack !== undefined) received.stack = stack
-  return received
-}
-
-/** An internal fault is found by the stack of what was thrown first. */
-function causeStack(error: MillraceError): string | undefined {
-  return error.details.cause instanceof Error ? error.details.cause.stack : error.stack
-}
 
 /** A line of the log as it can be posted: whatever a step logs, a function or a socket in it must not fail the step. */
 export function logMessage(level: LogLevel, fields: object, message: string): ThreadMessage {

@@ -2,7 +2,7 @@ import type { Clock, Random } from '../model/clock.ts'
 import type { Logger } from '../model/logger.ts'
 import type { EngineConfig } from '../config/engine-config.ts'
 import type { ApplicationPlan } from '../topology/plan.ts'
-import type { StoreRestoreProgress } from './changelog-restorer.ts'
+import type { RestoreProgress } from './changelog-restorer.ts'
 import type { ThreadIdentity } from './thread-parts.ts'
 import type { ThreadState } from './thread-state.ts'
 import type { PreparedTopics } from './topic-preparation.ts'
@@ -11,7 +11,7 @@ import type { PreparedTopics } from './topic-preparation.ts'
 export interface ThreadListeners {
   readonly onState: (state: ThreadState, previous: ThreadState) => void
   readonly onCommit: (records: number) => void
-  readonly onRestore: (progress: StoreRestoreProgress) => void
+  readonly onRestore: (progress: RestoreProgress) => void
 }
 
 export interface StreamThreadOptions {

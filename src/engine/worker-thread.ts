@@ -4,10 +4,14 @@ import { MillraceError } from '../model/errors.ts'
 import type { Logger } from '../model/logger.ts'
 import { unreachable } from '../model/assert.ts'
 import { STOP_GRACE_MS, stopTimedOut } from './stop-deadline.ts'
+import { readEnded, withReadDeadline } from './read-deadline.ts'
 import type { SpareWorker } from './spare-worker.ts'
+import type { StateAnswer, StateQuestion } from './state-question.ts'
+import type { TaskInfo } from './task-info.ts'
 import type { StopOptions } from './thread-shutdown.ts'
 import type { ThreadHandle, ThreadReports } from './thread-handle.ts'
-import { receivedError, type ThreadCommand, type ThreadMessage, type ThreadStart } from './thread-messages.ts'
+import { receivedError } from './posted-error.ts'
+import type { ThreadCommand, ThreadMessage, ThreadStart } from './thread-messages.ts'
 import type { ThreadSnapshot } from './thread-metrics.ts'
 import type { ThreadState } from './thread-state.ts'
 
@@ -23,6 +27,8 @@ export class WorkerThread implements ThreadHandle {
   readonly #reports: ThreadReports
   readonly #turnedAt = new SharedArrayBuffer(Float64Array.BYTES_PER_ELEMENT)
   readonly #snapshots = new Map<number, (snapshot: ThreadSnapshot | undefined) => void>()
+  readonly #reads = new Map<number, (answer: StateAnswer) => void>()
+  #tasks: readonly TaskInfo[] = []
   #state: ThreadState = 'created'
   #requests = 0
   #ended = false
@@ -86,6 +92,24 @@ export class WorkerThread implements ThreadHandle {
     })
   }
 
+  tasks(): readonly TaskInfo[] {
+    return this.#tasks
+  }
+
+  async read(question: StateQuestion): Promise<StateAnswer> {
+    this.#requests += 1
+    const request = this.#requests
+    try {
+      return await withReadDeadline(this.#clock, this.name, answer => {
+        this.#reads.set(request, answer)
+        if (this.#ended) answer(readEnded(this.name))
+        else this.#send({ type: 'read', request, question })
+      })
+    } finally {
+      this.#reads.delete(request)
+    }
+  }
+
   turnAgeMs(): number {
     const turnedAtMs = new Float64Array(this.#turnedAt)[0] ?? 0
     return turnedAtMs === 0 ? 0 : Math.max(0, this.#clock.wallClockMs() - turnedAtMs)
@@ -106,6 +130,11 @@ export class WorkerThread implements ThreadHandle {
         return this.#reports.onRestore(message.progress)
       case 'snapshot':
         return this.#snapshots.get(message.request)?.(message.snapshot)
+      case 'tasks':
+        this.#tasks = message.tasks
+        return undefined
+      case 'read':
+        return this.#reads.get(message.request)?.(message.answer)
       case 'log':
         return this.#logger[message.level](message.fields, message.message)
       case 'ended':
@@ -128,7 +157,9 @@ export class WorkerThread implements ThreadHandle {
     this.#ended = true
     this.#stopDeadline?.cancel()
     this.#state = error === undefined ? 'stopped' : 'failed'
+    this.#tasks = []
     for (const answer of this.#snapshots.values()) answer(undefined)
+    for (const answer of this.#reads.values()) answer(readEnded(this.name))
     this.#reports.onEnd(error)
   }
 }

@@ -62,8 +62,7 @@ export const ERRORS = {
   NAME_REQUIRED: {
     reaction: 'stop',
     exitCode: 78,
-    cause:
-      'A store or repartition topic has no name of its own while `ensure.explicit.internal.resource.naming` is on.',
+    cause: 'A store or repartition topic has no name although `ensure.explicit.internal.resource.naming` is on.',
     operator: 'Name the step or its store.',
   },
   SERDE_MISSING: {
@@ -119,8 +118,7 @@ export const ERRORS = {
     reaction: 'stop',
     exitCode: 69,
     cause: 'No broker could be reached before the deadline.',
-    operator:
-      'Check `bootstrap.servers`, the network, and whether the listener wants TLS or SASL (`security.protocol`).',
+    operator: 'Check `bootstrap.servers`, the network, and if the listener wants TLS or SASL (`security.protocol`).',
   },
   BROKER_TOO_OLD: {
     reaction: 'stop',
@@ -211,8 +209,7 @@ export const ERRORS = {
     reaction: 'rejoin',
     exitCode: 75,
     cause: 'The group gave this member up.',
-    operator:
-      'Nothing to do: it rejoins. If it repeats, steps are too slow for `max.poll.interval.ms` or the machine stalls.',
+    operator: 'Nothing to do: it rejoins. If it repeats, steps exceed `max.poll.interval.ms` or the machine stalls.',
   },
   TRANSACTION_ABORTED: {
     reaction: 'abort',
@@ -232,8 +229,7 @@ export const ERRORS = {
     reaction: 'refence',
     exitCode: 75,
     cause: 'EndTxn was sent and its answer did not arrive before the deadline.',
-    operator:
-      'Nothing to do: the outcome is read back from the group. If it repeats, look at the transaction coordinator.',
+    operator: 'Nothing to do: the outcome is read back from the group. If it repeats, look at the coordinator.',
   },
   MAX_POLL_INTERVAL_EXCEEDED: {
     reaction: 'rejoin',
@@ -324,6 +320,18 @@ export const ERRORS = {
     exitCode: 70,
     cause: 'A store was used after its task was closed.',
     operator: "Do not keep stores beyond the processor's life.",
+  },
+  STATE_NOT_READY: {
+    reaction: 'retry',
+    exitCode: 75,
+    cause: 'A store cannot be read at this moment: its task is being restored, or handed from one thread to another.',
+    operator: 'Read again a little later; `tasks()` and `onRestore` tell how far a restore is.',
+  },
+  STATE_ELSEWHERE: {
+    reaction: 'stop',
+    exitCode: 75,
+    cause: 'The partition of the key belongs to another instance of the application.',
+    operator: 'Ask the other instances; an instance reads the partitions that are assigned to it.',
   },
   SUPPRESS_BUFFER_FULL: {
     reaction: 'stop',

@@ -107,3 +107,10 @@ export interface SessionStore<K, V> extends ReadonlySessionStore<K, V> {
   /** Removes a session. */
   remove(session: Windowed<K>): void
 }
+
+/** Any of the state stores, as a processor may be handed it. */
+export type StateStore =
+  | ReadonlyKeyValueStore<never, unknown>
+  | ReadonlyWindowStore<never, unknown>
+  | ReadonlySessionStore<never, unknown>
+  | VersionedKeyValueStore<never, never>

@@ -353,6 +353,7 @@ export async function runtime(topology: Topology): Promise<void> {
   new MillraceStreams({ topology, config: { streams: { 'application.id': 'a', 'commit.interval': 1 }, kafka: { 'bootstrap.servers': 'b' } } });
   // @ts-expect-error a misspelt guarantee
   new MillraceStreams({ topology, config: { streams: { 'application.id': 'a', 'processing.guarantee': 'exactly_once' }, kafka: { 'bootstrap.servers': 'b' } } });
+  expectType<number | undefined>()(await app.stores.get('counts', 'a', { key: string, value: long }));
 
   using driver = new TestDriver(topology);
   const input = driver.input('orders', { key: string, value: order });

@@ -4,7 +4,7 @@ import { NO_HEADERS } from '../../../src/model/headers.ts'
 import { SILENT_LOGGER } from '../../../src/model/logger.ts'
 import type { TopicPartition } from '../../../src/model/topic-partition.ts'
 import type { ActiveTask } from '../../../src/engine/active-task.ts'
-import { ChangelogRestorer, type StoreRestoreProgress } from '../../../src/engine/changelog-restorer.ts'
+import { ChangelogRestorer, type RestoreProgress } from '../../../src/engine/changelog-restorer.ts'
 import { long } from '../../../src/serdes/numbers.ts'
 import { string } from '../../../src/serdes/text.ts'
 import type { StreamsProperties } from '../../../src/topology/properties.ts'
@@ -35,7 +35,7 @@ function count(value: number): Buffer {
 class RestoreBench {
   readonly logs = new FakeLogs()
   readonly fetcher = new FakeFetcher()
-  readonly progress: StoreRestoreProgress[] = []
+  readonly progress: RestoreProgress[] = []
   readonly warnings: string[] = []
   readonly task: ActiveTask
   readonly restorer: ChangelogRestorer

@@ -8,6 +8,7 @@ import { SILENT_LOGGER } from '../../../src/model/logger.ts'
 import { deferred, type Deferred } from '../../../src/engine/deferred.ts'
 import { applicationStateDir } from '../../../src/engine/process-identity.ts'
 import { StreamsInstance } from '../../../src/engine/streams-instance.ts'
+import type { TaskInfo } from '../../../src/engine/task-info.ts'
 import type { ThreadHandle, ThreadReports } from '../../../src/engine/thread-handle.ts'
 import type { ThreadLaunch } from '../../../src/engine/thread-launcher.ts'
 import type { StopOptions } from '../../../src/engine/thread-shutdown.ts'
@@ -60,6 +61,14 @@ class FakeThread implements ThreadHandle {
 
   snapshot(): Promise<undefined> {
     return Promise.resolve(undefined)
+  }
+
+  tasks(): readonly TaskInfo[] {
+    return []
+  }
+
+  read(): Promise<never> {
+    return Promise.reject(new Error('nobody reads here'))
   }
 
   turnAgeMs(): number {

@@ -1,6 +1,7 @@
 import { expect } from 'chai'
 import { MillraceError } from '../../../src/model/errors.ts'
-import { logMessage, postedError, receivedError } from '../../../src/engine/thread-messages.ts'
+import { postedError, receivedError } from '../../../src/engine/posted-error.ts'
+import { logMessage } from '../../../src/engine/thread-messages.ts'
 
 /** What arrives on another thread. */
 function afterTheWay(error: MillraceError): MillraceError {
