@@ -1,6 +1,7 @@
 import { NO_HEADERS, type RecordHeaders } from '../model/headers.ts'
 import type { RecordContext, RecordMetadata } from '../model/record.ts'
 import type { RecordSource } from '../model/record-source.ts'
+import { TransientBytes } from '../model/transient-bytes.ts'
 import type { UpdateContext } from '../stores/suppress-state.ts'
 
 /** What user code sees of the record; one object per task, overwritten before each call. */
@@ -36,9 +37,18 @@ export class CurrentRecord {
   /** The record that lets go what was held back, while that is acted for. */
   #releasedBy: RecordMetadata | undefined
 
+  readonly #shortKeys = new TransientBytes()
+
   /** Key as it was read. */
   get rawKey(): Buffer | null {
     return this.source === undefined ? null : this.source.key
+  }
+
+  /** As `rawKey`, for whoever copies it: the bytes are others with the next record. */
+  get transientKey(): Buffer | null {
+    const raw = this.source?.raw
+    if (raw === undefined) return this.rawKey
+    return raw.keyBytes < 0 ? null : this.#shortKeys.of(raw.batch, raw.keyAt, raw.keyBytes)
   }
 
   /** Value as it was read. */

@@ -3,10 +3,10 @@ import type { ErasedSerializer } from '../serdes/erased-serde.ts'
 import type { KeyValueState } from '../stores/key-value-state.ts'
 import type { CurrentRecord } from './current-record.ts'
 
-/** Gives the bytes of a key or value; `null` stays `null`. */
+/** Gives the bytes of a key or value, to be copied before the next record; `null` stays `null`. */
 export type SideBytes = (value: unknown, headers: RecordHeaders) => Uint8Array | null
 
-/** Gives the bytes of a key that is not null. */
+/** Gives the bytes of a key that is not null, to be copied before the next record. */
 export type KeyBytes = (key: unknown, headers: RecordHeaders) => Uint8Array
 
 /** How both sides of a record are turned into bytes. */
@@ -35,7 +35,7 @@ export function sideBytes(
   switch (encoding.kind) {
     case 'source':
       return side === 'key'
-        ? key => (key === null ? null : record.rawKey)
+        ? key => (key === null ? null : record.transientKey)
         : value => (value === null ? null : record.rawValue)
     case 'kept': {
       const { store } = encoding

@@ -7,6 +7,7 @@ import { formatAddress, type Address } from './address.ts'
 import { explainSilentClose, isCertificateAlert, refusedByPeer } from './connection-errors.ts'
 import { FrameReader } from './frame-reader.ts'
 import type { SecurityOptions } from './security-options.ts'
+import type { OpenSocket } from './socket-opening.ts'
 
 /** A request as it goes on the wire. */
 export interface WireRequest {
@@ -73,14 +74,14 @@ export class RequestPipeline {
   /** Whether anything beside ApiVersions was answered: a SASL listener answers that to everybody. */
   #served = false
 
-  constructor(socket: Socket, options: PipelineOptions) {
+  constructor({ socket, onChunk }: OpenSocket, options: PipelineOptions) {
     this.#socket = socket
     this.#options = options
     this.#lastUsedMs = options.clock.nowMs()
     this.#frames = new FrameReader(RESPONSE_BYTES_MAX, frame => {
       this.#answer(frame)
     })
-    socket.on('data', chunk => {
+    onChunk(chunk => {
       this.#receive(chunk)
     })
     socket.on('end', () => {
