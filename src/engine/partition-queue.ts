@@ -3,6 +3,7 @@ import type { RecordHeaders } from '../model/headers.ts'
 import type { RecordSource } from '../model/record-source.ts'
 import type { CurrentRecord } from '../operators/current-record.ts'
 import type { Forward } from '../operators/forward.ts'
+import { consumesBytes } from '../serdes/consumed-bytes.ts'
 import { erasedSerde, type ErasedSerde } from '../serdes/erased-serde.ts'
 import { isNullable } from '../serdes/nullable.ts'
 import type { SerdeContext } from '../serdes/serde.ts'
@@ -29,6 +30,8 @@ export class PartitionQueue {
   readonly #reading: { readonly key: SideReading; readonly value: SideReading }
   readonly #rawKey: boolean
   readonly #rawValue: boolean
+  /** Whether the serdes keep nothing of the bytes they are given. */
+  readonly #consumes: { readonly key: boolean; readonly value: boolean }
   readonly #keySerde: ErasedSerde
   readonly #valueSerde: ErasedSerde
   readonly #refusesNull: { readonly key: boolean; readonly value: boolean }
@@ -60,6 +63,7 @@ export class PartitionQueue {
     this.#reading = { key: entry.key, value: entry.value }
     this.#rawKey = entry.key === 'raw'
     this.#rawValue = entry.value === 'raw'
+    this.#consumes = { key: consumesBytes(source.key), value: consumesBytes(source.value) }
     this.#keySerde = erasedSerde(source.key)
     this.#valueSerde = erasedSerde(source.value)
     // A table drops null keys and deletes by null values; an internal topic holds what another subtopology wrote.
@@ -177,7 +181,8 @@ export class PartitionQueue {
   #decodeKey(block: RecordSource): unknown {
     this.#keyContext.headers = block.headers
     try {
-      const decoded = this.#keySerde.deserialize(bytesOf(block.key), this.#keyContext)
+      const bytes = this.#consumes.key ? this.#record.lent.keyOf(block) : block.key
+      const decoded = this.#keySerde.deserialize(bytesOf(bytes), this.#keyContext)
       return this.#reading.key === 'check' ? UNREAD : decoded
     } catch (cause) {
       throw this.#unreadable('key', block, cause)
@@ -187,7 +192,8 @@ export class PartitionQueue {
   #decodeValue(block: RecordSource): unknown {
     this.#valueContext.headers = block.headers
     try {
-      const decoded = this.#valueSerde.deserialize(bytesOf(block.value), this.#valueContext)
+      const bytes = this.#consumes.value ? this.#record.lent.valueOf(block) : block.value
+      const decoded = this.#valueSerde.deserialize(bytesOf(bytes), this.#valueContext)
       return this.#reading.value === 'check' ? UNREAD : decoded
     } catch (cause) {
       throw this.#unreadable('value', block, cause)

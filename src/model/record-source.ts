@@ -1,6 +1,9 @@
 import type { RecordHeaders } from './headers.ts'
 
-/** A record as it lies in a batch: what follows its timestamp and offset reads the same in any other batch. */
+/**
+ * A record as it lies in a batch: what follows its timestamp and offset reads the same in any other batch. The batch's
+ * memory may be used again after its last record: whoever keeps bytes asks the source for them, or copies.
+ */
 export interface RawRecord {
   /** The records of the batch, decompressed. */
   readonly batch: Buffer
@@ -13,6 +16,7 @@ export interface RawRecord {
   readonly keyAt: number
   /** Length of the key; −1 for none. */
   readonly keyBytes: number
+  readonly valueAt: number
   /** Length of the value; −1 for none. */
   readonly valueBytes: number
 }

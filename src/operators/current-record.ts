@@ -1,7 +1,7 @@
 import { NO_HEADERS, type RecordHeaders } from '../model/headers.ts'
+import { LentBytes } from '../model/lent-bytes.ts'
 import type { RecordContext, RecordMetadata } from '../model/record.ts'
 import type { RecordSource } from '../model/record-source.ts'
-import { TransientBytes } from '../model/transient-bytes.ts'
 import type { UpdateContext } from '../stores/suppress-state.ts'
 
 /** What user code sees of the record; one object per task, overwritten before each call. */
@@ -26,6 +26,8 @@ export class CurrentRecord {
   readonly view = new RecordView()
   /** Where the record is read from, standing on it; `undefined` in a punctuation. */
   source: RecordSource | undefined
+  /** Its bytes. */
+  readonly lent = new LentBytes()
   /** Headers as they were read. */
   sourceHeaders: RecordHeaders = NO_HEADERS
   /** Event time of the source record. */
@@ -37,18 +39,19 @@ export class CurrentRecord {
   /** The record that lets go what was held back, while that is acted for. */
   #releasedBy: RecordMetadata | undefined
 
-  readonly #shortKeys = new TransientBytes()
-
   /** Key as it was read. */
   get rawKey(): Buffer | null {
     return this.source === undefined ? null : this.source.key
   }
 
   /** As `rawKey`, for whoever copies it: the bytes are others with the next record. */
-  get transientKey(): Buffer | null {
-    const raw = this.source?.raw
-    if (raw === undefined) return this.rawKey
-    return raw.keyBytes < 0 ? null : this.#shortKeys.of(raw.batch, raw.keyAt, raw.keyBytes)
+  get lentKey(): Buffer | null {
+    return this.source === undefined ? null : this.lent.keyOf(this.source)
+  }
+
+  /** As `rawValue`, for whoever copies it: the bytes are others with the next record. */
+  get lentValue(): Buffer | null {
+    return this.source === undefined ? null : this.lent.valueOf(this.source)
   }
 
   /** Value as it was read. */

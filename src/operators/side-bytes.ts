@@ -35,8 +35,8 @@ export function sideBytes(
   switch (encoding.kind) {
     case 'source':
       return side === 'key'
-        ? key => (key === null ? null : record.transientKey)
-        : value => (value === null ? null : record.rawValue)
+        ? key => (key === null ? null : record.lentKey)
+        : value => (value === null ? null : record.lentValue)
     case 'kept': {
       const { store } = encoding
       return value => (value === null ? null : store.lastPutBytes)

@@ -44,7 +44,17 @@ export function json<T extends { [P in keyof T]: Jsonable<T[P]> } = JsonValue>()
 export function json<T>(parse: (value: unknown) => T): Serde<T>
 export function json<T>(parse?: (value: unknown) => T): Serde<T> | Serde<unknown> {
   if (parse === undefined) return PLAIN_JSON
-  return { name: 'json', serialize: writeJson, deserialize: bytes => parse(readJson(bytes)) }
+  const serde: Serde<T> = { name: 'json', serialize: writeJson, deserialize: bytes => parse(readJson(bytes)) }
+  PARSING.add(serde)
+  return serde
+}
+
+/** Those that `json` has made with a parse function. */
+const PARSING = new WeakSet<object>()
+
+/** Whether a serde was made by `json`. */
+export function isJson(serde: object): boolean {
+  return serde === PLAIN_JSON || PARSING.has(serde)
 }
 
 /** Reads JSON text strictly: valid UTF-8, no rounded integers, no keys that reach a prototype, bounded depth. */

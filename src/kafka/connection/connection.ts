@@ -5,7 +5,7 @@ import type { ApiName, RequestBodies, ResponseBodies } from '../protocol/message
 import { formatAddress, type Address } from './address.ts'
 import { authenticate, type AuthenticationSend } from './authentication.ts'
 import type { BrokerVersions } from './broker-versions.ts'
-import { RequestPipeline } from './request-pipeline.ts'
+import { type FrameSource, RequestPipeline } from './request-pipeline.ts'
 import { checkSecurity, usesSasl, type SecurityOptions } from './security-options.ts'
 import { SessionLifetime } from './session-lifetime.ts'
 import { openSocket } from './socket-opening.ts'
@@ -109,18 +109,20 @@ export class Connection {
   /**
    * Sends a request and waits for its answer.
    *
-   * @param options - `version` is the best that both sides know by default, `timeoutMs` that of the connection
+   * @param options - `version` is the best that both sides know by default, `timeoutMs` that of the connection,
+   *   `frames` a buffer for each answer
    * @throws MillraceError `CONNECTION_LOST`, `REQUEST_TIMED_OUT` (the broker may still act on it), `BROKER_TOO_OLD`,
    *   `PROTOCOL_VIOLATION`
    */
   async send<A extends ApiName>(
     api: A,
     body: RequestBodies[A],
-    options: { readonly version?: number; readonly timeoutMs?: number } = {},
+    options: { readonly version?: number; readonly timeoutMs?: number; readonly frames?: FrameSource } = {},
   ): Promise<ResponseBodies[A]> {
     const version = options.version ?? this.#bestVersion(api)
     const encoded = encodeRequestBody(api, version, body)
-    const answer = this.#decode(api, version, await this.sendRaw(api, version, [encoded], options.timeoutMs))
+    const bytes = await this.sendRaw(api, version, [encoded], options)
+    const answer = this.#decode(api, version, bytes)
     this.throttle(throttleMsOf(answer))
     return answer
   }
@@ -143,13 +145,19 @@ export class Connection {
    * @returns the bytes of the answer's body
    * @throws MillraceError `CONNECTION_LOST`, `REQUEST_TIMED_OUT`
    */
-  sendRaw(api: ApiName, version: number, body: readonly Buffer[], timeoutMs?: number): Promise<Buffer> {
+  sendRaw(
+    api: ApiName,
+    version: number,
+    body: readonly Buffer[],
+    { timeoutMs, frames }: { readonly timeoutMs?: number; readonly frames?: FrameSource } = {},
+  ): Promise<Buffer> {
     this.#checkFeatures(api, version)
     return this.#pipeline.submit({
       api,
       version,
       body,
       timeoutMs: timeoutMs ?? this.#options.requestTimeoutMs,
+      frames,
     })
   }
 

@@ -16,6 +16,7 @@ const HTTP_TEXT = 0x48_54_54_50
 export class FrameReader {
   readonly #bytesMax: number
   readonly #onFrame: (frame: Buffer) => void
+  readonly #allocate: (length: number) => Buffer
   readonly #length = Buffer.alloc(LENGTH_BYTES)
   #lengthFilled = 0
   #frame: Buffer | undefined
@@ -24,10 +25,16 @@ export class FrameReader {
   /**
    * @param bytesMax - bound of one frame
    * @param onFrame - gets each whole frame, without its length; the frame is the receiver's to keep
+   * @param allocate - gives a frame its memory, @default a buffer of its own
    */
-  constructor(bytesMax: number, onFrame: (frame: Buffer) => void) {
+  constructor(
+    bytesMax: number,
+    onFrame: (frame: Buffer) => void,
+    allocate = (length: number): Buffer => Buffer.allocUnsafe(length),
+  ) {
     this.#bytesMax = bytesMax
     this.#onFrame = onFrame
+    this.#allocate = allocate
   }
 
   /** @throws MillraceError `PROTOCOL_VIOLATION` or `BROKER_UNREACHABLE` when a length is none that Kafka sends */
@@ -56,7 +63,7 @@ export class FrameReader {
     this.#lengthFilled = 0
     const length = this.#length.readInt32BE(0)
     if (length < FRAME_BYTES_MIN || length > this.#bytesMax) throw refusedLength(length, this.#bytesMax)
-    this.#frame = Buffer.allocUnsafe(length)
+    this.#frame = this.#allocate(length)
     this.#frameFilled = 0
     return copied
   }

@@ -16,6 +16,14 @@ export interface WireRequest {
   /** The encoded body in one or more buffers, which must not change until the request is settled. */
   readonly body: readonly Buffer[]
   readonly timeoutMs: number
+  /** Where the answer's bytes go. @default a buffer of its own */
+  readonly frames?: FrameSource | undefined
+}
+
+/** Where the bytes of an answer go. */
+export interface FrameSource {
+  /** A buffer of that length, for one answer; `undefined` where a new one does as well. */
+  take(length: number): Buffer | undefined
 }
 
 /** A request between its submission and its answer. */
@@ -78,9 +86,13 @@ export class RequestPipeline {
     this.#socket = socket
     this.#options = options
     this.#lastUsedMs = options.clock.nowMs()
-    this.#frames = new FrameReader(RESPONSE_BYTES_MAX, frame => {
-      this.#answer(frame)
-    })
+    this.#frames = new FrameReader(
+      RESPONSE_BYTES_MAX,
+      frame => {
+        this.#answer(frame)
+      },
+      length => this.#inFlight[0]?.frames?.take(length) ?? Buffer.allocUnsafe(length),
+    )
     onChunk(chunk => {
       this.#receive(chunk)
     })
@@ -125,7 +137,7 @@ export class RequestPipeline {
    */
   submit(request: WireRequest, pastHold = false): Promise<Buffer> {
     return new Promise((resolve, reject) => {
-      const { api, version, body, timeoutMs } = request
+      const { api, version, body, timeoutMs, frames } = request
       const cause = this.#closeCause
       if (cause !== undefined) {
         reject(this.#lost(api, cause))
@@ -136,6 +148,7 @@ export class RequestPipeline {
         version,
         body,
         timeoutMs,
+        frames,
         resolve,
         reject,
         correlationId: 0,

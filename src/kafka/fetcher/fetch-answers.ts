@@ -5,6 +5,7 @@ import { blockEnd } from './block-end.ts'
 import { handleCode, handleThrown } from './fetch-errors.ts'
 import type { FetchHost } from './fetch-host.ts'
 import type { FetchPartition } from './fetch-partition.ts'
+import type { FrameLoan } from './frame-lender.ts'
 import { type AskedPartition, FetchAnswers, type FetchedPartition, type FetchLimits } from './fetch-request.ts'
 
 /** An answer to a fetch, and how it was asked for. */
@@ -12,6 +13,8 @@ export interface FetchAnswer {
   readonly version: number
   readonly response: ResponseBodies['Fetch']
   readonly isolation: FetchLimits['isolation']
+  /** The memory that the answer lies in, where that is used again. */
+  readonly loan: FrameLoan | undefined
 }
 
 /** What an answer did. */
@@ -37,7 +40,7 @@ export function takeAnswers(host: FetchHost, asked: readonly AskedPartition[], a
     if (code !== 0) {
       handleCode(host, partition, code)
       changed = true
-    } else if (fetched !== undefined && takeRecords(host, partition, fetched, answer.isolation)) {
+    } else if (fetched !== undefined && takeRecords(host, partition, fetched, answer)) {
       served.push(partition)
       changed = true
     }
@@ -50,7 +53,7 @@ function takeRecords(
   host: FetchHost,
   partition: FetchPartition,
   fetched: FetchedPartition,
-  isolation: FetchLimits['isolation'],
+  { isolation, loan }: FetchAnswer,
 ): boolean {
   const { topic, partition: number } = partition.topicPartition
   const position = partition.offset
@@ -75,7 +78,7 @@ function takeRecords(
     }
     const cursor = new RecordCursor()
     const aborted = fetched.abortedTransactions ?? []
-    cursor.reset({ topic, partition: number, records: ownBytes(records), position, aborted, isolation })
+    cursor.reset({ topic, partition: number, position, aborted, isolation, ...heldBytes(records, loan) })
     partition.push({ cursor, endOffset: end.nextOffset, bytes: records.length, highWatermark, lastStableOffset }, end)
     partition.answered()
     return true
@@ -89,6 +92,11 @@ function takeRecords(
  * A block is a slice of its answer and keeps all of it alive. A small part of a large answer is copied, so that a
  * partition nobody takes from does not pin the bytes of all others: what is held stays within four times the blocks.
  */
-function ownBytes(records: Buffer): Buffer {
-  return records.length * 4 < records.buffer.byteLength ? Buffer.from(records) : records
+function heldBytes(
+  records: Buffer,
+  loan: FrameLoan | undefined,
+): { readonly records: Buffer; readonly loan: FrameLoan | undefined } {
+  if (records.length * 4 < records.buffer.byteLength) return { records: Buffer.from(records), loan: undefined }
+  loan?.hold()
+  return { records, loan }
 }

@@ -4,6 +4,7 @@ import type { FetchConnection } from './fetch-cluster.ts'
 import { type TakenAnswers, takeAnswers } from './fetch-answers.ts'
 import { handleThrown } from './fetch-errors.ts'
 import type { FetchHost } from './fetch-host.ts'
+import { FrameLender } from './frame-lender.ts'
 import type { FetchPartition } from './fetch-partition.ts'
 import { type AskedPartition, fetchBody, type FetchLimits } from './fetch-request.ts'
 
@@ -29,6 +30,7 @@ export class NodeFetcher {
   readonly #pace: FetchPace
   /** Those served longest ago first: the broker fills an answer in this order (KIP-74). */
   readonly #partitions = new Set<FetchPartition>()
+  readonly #frames = new FrameLender()
   #connection: FetchConnection | undefined
   #busy = false
   #closed = false
@@ -149,9 +151,12 @@ export class NodeFetcher {
     const sentAtMs = host.clock.nowMs()
     let taken: TakenAnswers
     try {
-      const response = await connection.send('Fetch', fetchBody(asked, waitMs, this.#limits), { version })
+      const frames = this.#frames
+      const response = await connection.send('Fetch', fetchBody(asked, waitMs, this.#limits), { version, frames })
       if (this.#closed) return
-      taken = takeAnswers(host, asked, { version, response, isolation: this.#limits.isolation })
+      const loan = frames.lend()
+      taken = takeAnswers(host, asked, { version, response, isolation: this.#limits.isolation, loan })
+      loan?.release()
       this.#throttled(response.throttleTimeMs)
     } catch (error) {
       this.#lose(asked, error)

@@ -259,7 +259,7 @@ export class Sender {
       answer = decodeResponseBody(
         'Produce',
         version,
-        await connection.sendRaw('Produce', version, body, requestTimeoutMs),
+        await connection.sendRaw('Produce', version, body, { timeoutMs: requestTimeoutMs }),
       )
     } catch (error) {
       answer = asMillraceError(error)

@@ -5,9 +5,11 @@ import { crc32c } from './crc32c.ts'
 import { readInt64 } from './int64.ts'
 import { VarintReader } from './varint.ts'
 
+const NO_BLOCK = Buffer.alloc(0)
+
 /** Reads a block of batches as a Fetch response holds it, one batch header at a time; the last one may be cut off. */
 export class BatchReader {
-  #block: Buffer = Buffer.alloc(0)
+  #block: Buffer = NO_BLOCK
   #topic = ''
   #partition = -1
   #at = 0
@@ -32,12 +34,22 @@ export class BatchReader {
     this.#end = 0
   }
 
+  /** Lets go of the block: there is no next batch any more. */
+  end(): void {
+    this.#block = NO_BLOCK
+    this.#end = 0
+  }
+
   get isLogAppendTime(): boolean {
     return (this.#attributes & ATTRIBUTES.logAppendTime) !== 0
   }
 
   get isTransactional(): boolean {
     return (this.#attributes & ATTRIBUTES.transactional) !== 0
+  }
+
+  get isCompressed(): boolean {
+    return (this.#attributes & ATTRIBUTES.compression) !== 0
   }
 
   get isControl(): boolean {

@@ -17,6 +17,8 @@ export interface RecordBlock {
   readonly position: number
   readonly aborted: readonly AbortedTransaction[]
   readonly isolation: IsolationLevel
+  /** Told once at the block's end that its bytes are free again, unless somebody was given slices of them. */
+  readonly loan?: { release(): void } | undefined
 }
 
 const NO_RECORDS = Buffer.alloc(0)
@@ -55,6 +57,10 @@ export class RecordCursor implements RecordSource, RawRecord {
   /** Slices of the current record once they were asked for. */
   #key: Buffer | null | undefined
   #value: Buffer | null | undefined
+  /** Gone once somebody was given a slice of the block. */
+  #loan: RecordBlock['loan']
+  /** Whether slices of a record are slices of the block. */
+  #isInBlock = true
 
   /** Begins another block; what the previous one gave is not valid any more. */
   reset(block: RecordBlock): void {
@@ -62,6 +68,7 @@ export class RecordCursor implements RecordSource, RawRecord {
     this.#abortFilter.reset(block.aborted)
     this.#isCommittedOnly = block.isolation === 'read_committed'
     this.#position = block.position
+    this.#loan = block.loan
     this.#records = NO_RECORDS
     this.#at = 0
     this.#left = 0
@@ -111,12 +118,17 @@ export class RecordCursor implements RecordSource, RawRecord {
     return this.#keyBytes
   }
 
+  get valueAt(): number {
+    return this.#valueAt
+  }
+
   get valueBytes(): number {
     return this.#valueBytes
   }
 
   get key(): Buffer | null {
     if (this.#key === undefined) {
+      this.#keep()
       this.#key = this.#keyBytes < 0 ? null : this.#records.subarray(this.#keyAt, this.#keyAt + this.#keyBytes)
     }
     return this.#key
@@ -124,6 +136,7 @@ export class RecordCursor implements RecordSource, RawRecord {
 
   get value(): Buffer | null {
     if (this.#value === undefined) {
+      this.#keep()
       this.#value =
         this.#valueBytes < 0 ? null : this.#records.subarray(this.#valueAt, this.#valueAt + this.#valueBytes)
     }
@@ -180,7 +193,19 @@ export class RecordCursor implements RecordSource, RawRecord {
       }
       this.#pass()
     }
+    this.#end()
     return false
+  }
+
+  #end(): void {
+    this.#batch.end()
+    this.#loan?.release()
+    this.#loan = undefined
+  }
+
+  /** Somebody is given a slice, and may keep it. */
+  #keep(): void {
+    if (this.#isInBlock) this.#loan = undefined
   }
 
   #pass(): void {
@@ -197,6 +222,7 @@ export class RecordCursor implements RecordSource, RawRecord {
   #enter(): void {
     const batch = this.#batch
     this.#records = batch.records()
+    this.#isInBlock = !batch.isCompressed
     this.#view = undefined
     this.#at = 0
     this.#left = batch.count
@@ -280,6 +306,7 @@ export class RecordCursor implements RecordSource, RawRecord {
   }
 
   #readHeaders(): RecordHeaders {
+    this.#keep()
     const records = this.#records.subarray(0, this.#recordEnd)
     const reader = new VarintReader(records, this.#headersAt)
     const count = reader.varint() ?? -1

@@ -40,6 +40,19 @@ describe('FrameReader', () => {
     expect(frame?.toString('hex')).to.equal('00000001aabb')
   })
 
+  it('puts a frame where it is told to', () => {
+    const place = Buffer.alloc(10)
+    const frames: Buffer[] = []
+    const reader = new FrameReader(
+      100,
+      frame => frames.push(frame),
+      length => place.subarray(0, length),
+    )
+    reader.push(frameOf(Buffer.from('00000001aabb', 'hex')))
+    expect(frames).to.deep.equal([Buffer.from('00000001aabb', 'hex')])
+    expect(frames[0]?.buffer).to.equal(place.buffer)
+  })
+
   it('refuses a frame above its bound before any memory is taken for it', () => {
     const reader = new FrameReader(100, () => expect.fail('a frame'))
     expect(() => {

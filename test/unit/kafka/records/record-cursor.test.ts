@@ -1,6 +1,7 @@
 import { expect } from 'chai'
 import { BATCH } from '../../../../src/kafka/records/batch-layout.ts'
 import { crc32c } from '../../../../src/kafka/records/crc32c.ts'
+import { RecordBatchWriter } from '../../../../src/kafka/records/record-batch-writer.ts'
 import { RecordCursor } from '../../../../src/kafka/records/record-cursor.ts'
 import { MillraceError } from '../../../../src/model/errors.ts'
 import { NO_HEADERS } from '../../../../src/model/headers.ts'
@@ -74,6 +75,57 @@ describe('record cursor', () => {
     while (cursor.next()) positions.push(cursor.position)
     positions.push(cursor.position)
     expect(positions).to.deep.equal([10, 11, 13, 21])
+  })
+
+  describe('of a block in borrowed memory', () => {
+    /** Reads a block to its end. @returns how often its memory was given back, during it and after it */
+    function releases(
+      block: Buffer,
+      look: (cursor: RecordCursor) => unknown,
+    ): readonly [during: number, after: number] {
+      const cursor = new RecordCursor()
+      let released = 0
+      const loan = {
+        release: () => {
+          released += 1
+        },
+      }
+      const place = { topic: 't', partition: 0, position: 10, aborted: [], isolation: 'read_committed' } as const
+      cursor.reset({ ...place, records: block, loan })
+      let during = 0
+      while (cursor.next()) {
+        look(cursor)
+        during = released
+      }
+      // Asked again it has nothing, and looks at nothing.
+      block.fill(0xff)
+      expect(cursor.next()).to.equal(false)
+      return [during, released]
+    }
+
+    it('gives it back once, at the end, when nobody was given a slice', () => {
+      const nothing = releases(aBatch([10, 11]), cursor => [cursor.offset, cursor.raw, cursor.hasValue, cursor.headers])
+      expect(nothing).to.deep.equal([0, 1])
+    })
+
+    it('leaves it to whoever was given a key, a value or a header', () => {
+      const header = [
+        { offset: 10, timestamp: 0n, key: Buffer.from('k'), value: null, headers: [['h', null]] as const },
+      ]
+      expect(releases(aBatch([10, 11]), cursor => cursor.value)).to.deep.equal([0, 0])
+      expect(releases(aBatch([10], { records: header }), cursor => cursor.key)).to.deep.equal([0, 0])
+      expect(releases(aBatch([10], { records: header }), cursor => cursor.headers)).to.deep.equal([0, 0])
+    })
+
+    it('gives it back when the slices are of bytes that were decompressed elsewhere', () => {
+      const writer = new RecordBatchWriter({ initialBytes: 1_024, maxBytes: 1_024 })
+      for (const value of ['a', 'b']) writer.append(null, Buffer.from(value), 1_000, NO_HEADERS)
+      const sealed = writer.seal('gzip')
+      sealed.stamp(null)
+      const block = Buffer.from(sealed.bytes)
+      block.writeBigInt64BE(10n, BATCH.baseOffset)
+      expect(releases(block, cursor => cursor.value)).to.deep.equal([0, 1])
+    })
   })
 
   it('takes the broker’s time where the topic says so', () => {
