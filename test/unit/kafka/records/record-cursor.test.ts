@@ -47,6 +47,28 @@ function offsetsOf(block: Buffer, options: Parameters<typeof readBlock>[1] = {})
   return readBlock(block, options).records.map(record => record.offset)
 }
 
+/** Reads a block to its end. @returns how often its memory was given back, during it and after it */
+function releases(block: Buffer, look: (cursor: RecordCursor) => unknown): readonly [during: number, after: number] {
+  const cursor = new RecordCursor()
+  let released = 0
+  const loan = {
+    release: () => {
+      released += 1
+    },
+  }
+  const place = { topic: 't', partition: 0, position: 10, aborted: [], isolation: 'read_committed' } as const
+  cursor.reset({ ...place, records: block, loan })
+  let during = 0
+  while (cursor.next()) {
+    look(cursor)
+    during = released
+  }
+  // Asked again it has nothing, and looks at nothing.
+  block.fill(0xff)
+  expect(cursor.next()).to.equal(false)
+  return [during, released]
+}
+
 describe('record cursor', () => {
   it('shows nothing of an empty block, and stays where it is', () => {
     expect(readBlock(Buffer.alloc(0), { position: 9 })).to.deep.equal({ records: [], position: 9 })
@@ -78,31 +100,6 @@ describe('record cursor', () => {
   })
 
   describe('of a block in borrowed memory', () => {
-    /** Reads a block to its end. @returns how often its memory was given back, during it and after it */
-    function releases(
-      block: Buffer,
-      look: (cursor: RecordCursor) => unknown,
-    ): readonly [during: number, after: number] {
-      const cursor = new RecordCursor()
-      let released = 0
-      const loan = {
-        release: () => {
-          released += 1
-        },
-      }
-      const place = { topic: 't', partition: 0, position: 10, aborted: [], isolation: 'read_committed' } as const
-      cursor.reset({ ...place, records: block, loan })
-      let during = 0
-      while (cursor.next()) {
-        look(cursor)
-        during = released
-      }
-      // Asked again it has nothing, and looks at nothing.
-      block.fill(0xff)
-      expect(cursor.next()).to.equal(false)
-      return [during, released]
-    }
-
     it('gives it back once, at the end, when nobody was given a slice', () => {
       const nothing = releases(aBatch([10, 11]), cursor => [cursor.offset, cursor.raw, cursor.hasValue, cursor.headers])
       expect(nothing).to.deep.equal([0, 1])
