@@ -45,7 +45,8 @@ export interface RunVerdict {
  */
 export function checkRun(run: RunObservation): RunVerdict {
   const tasks = taskViews(run)
-  const marked = run.application.hasProvenance ? allMarked(run) : []
+  // Also where only some records carry provenance: what those say must be true.
+  const marked = allMarked(run)
   const models = tasks.map(task => runModel(run, task, marked))
   const { fencing, keyOrder } = checkFencing(run, marked)
   const checks = [

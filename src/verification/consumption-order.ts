@@ -17,7 +17,8 @@ interface Mark {
 
 /**
  * The order in which a task took its records. With one input it is that of offsets. With several, every record that had
- * an effect names the positions of all of them; what lies between two effects had none, so its order does not matter.
+ * an effect names the positions of all of them, and so does every commit. What lies between two of these had no effect,
+ * or has lost it: then only an order that the log cannot tell from the true one hides it.
  */
 export function consumptionOrder(
   task: TaskView,

@@ -63,7 +63,8 @@ export function runModel(run: RunObservation, task: TaskView, marked: readonly M
       )
     }
     if (obstacles.length > 0) return { task, written: [], refused: [], obstacles, failure: undefined }
-    const order = consumptionOrder(task, marked, needsCommits ? commits : undefined)
+    // Of several inputs the commits tell how far each was read, where no result does.
+    const order = consumptionOrder(task, marked, needsCommits || task.inputs.length > 1 ? commits : undefined)
     const failure = replay(model, order, collector)
     return { task, written: collector.written, refused: collector.refused, obstacles, failure }
   } finally {

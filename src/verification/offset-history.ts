@@ -10,6 +10,7 @@ export interface OffsetCommit {
   /** `millrace.txn`; `undefined` when the metadata are not ours. */
   readonly transaction: number | undefined
   readonly producerId: number
+  readonly producerEpoch: number
   readonly fate: Fate
   /** Offset in the group's log at which it became valid, or was given up. */
   readonly decidedAt: number | undefined
@@ -47,7 +48,7 @@ export function readOffsetHistory(
 ): OffsetHistory {
   const commits: OffsetCommit[] = []
   const deleted: TopicPartition[] = []
-  for (const { key, value, producerId, fate, decidedAt } of log.records) {
+  for (const { key, value, producerId, producerEpoch, fate, decidedAt } of log.records) {
     const topicPartition = key === null ? undefined : committedPartition(key, group)
     if (topicPartition === undefined) continue
     if (value === null) {
@@ -56,7 +57,7 @@ export function readOffsetHistory(
     }
     const { offset, leaderEpoch, metadata } = committedOffset(value)
     const { transaction } = readProgress({ offset, leaderEpoch, metadata })
-    commits.push({ topicPartition, offset, metadata, transaction, producerId, fate, decidedAt })
+    commits.push({ topicPartition, offset, metadata, transaction, producerId, producerEpoch, fate, decidedAt })
   }
   const knowsAll = Array.from(held).every(partition =>
     commits.some(({ topicPartition }) => sameTopicPartition(topicPartition, partition)),

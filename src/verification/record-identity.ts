@@ -21,7 +21,9 @@ interface Comparable {
 export function identityOf({ key, value, timestamp, headers }: Comparable): string {
   const parts = [hex(key), hex(value), timestamp === undefined ? '*' : String(timestamp)]
   for (const [name, held] of headers) {
-    if (!UNSTABLE_HEADERS.has(name)) parts.push(name, held === null ? '-' : Buffer.from(held).toString('hex'))
+    // A name may hold the separator.
+    if (!UNSTABLE_HEADERS.has(name))
+      parts.push(hex(Buffer.from(name)), held === null ? '-' : Buffer.from(held).toString('hex'))
   }
   return parts.join('|')
 }

@@ -14,7 +14,7 @@ export function checkAnomalies(run: RunObservation, marked: readonly MarkedRecor
     return book.report()
   }
   checkDuplicates(marked, book)
-  checkForeign(run, marked, book)
+  if (run.application.hasProvenance) checkForeign(run, marked, book)
   checkDependencies(marked, book)
   return book.report()
 }

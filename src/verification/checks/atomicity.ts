@@ -1,3 +1,4 @@
+import { formatTopicPartition } from '../../model/topic-partition.ts'
 import type { OffsetCommit } from '../offset-history.ts'
 import type { RunObservation } from '../run-observation.ts'
 import { type MarkedRecord, placeOf } from '../task-view.ts'
@@ -21,17 +22,15 @@ export function checkAtomicity(run: RunObservation, marked: readonly MarkedRecor
     book.notChecked('whether offsets went with their records: __consumer_offsets may not be read')
   for (const [number, transaction] of transactionsOf(marked, offsetHistory?.commits ?? [])) {
     book.compared()
-    judge(
-      book,
-      number,
-      transaction,
-      offsetHistory?.isComplete === true && run.application.guarantee === 'exactly_once_v2',
-    )
+    judgeRecords(book, number, transaction)
+    if (run.application.guarantee !== 'exactly_once_v2') continue
+    judgeOneTransaction(book, number, transaction)
+    if (offsetHistory?.isComplete === true) judgeOffsets(book, number, transaction)
   }
   return book.report()
 }
 
-function judge(book: CheckBook, number: number, { records, commits }: Transaction, knowsCommits: boolean): void {
+function judgeRecords(book: CheckBook, number: number, { records }: Transaction): void {
   const seen = records.find(({ record }) => record.fate === 'committed')
   const hidden = records.find(({ record }) => record.fate !== 'committed')
   if (seen !== undefined && hidden !== undefined) {
@@ -40,15 +39,35 @@ function judge(book: CheckBook, number: number, { records, commits }: Transactio
       `of transaction ${String(number)} ${placeOf(seen.record)} is visible and ${placeOf(hidden.record)} is ${hidden.record.fate}`,
     )
   }
-  const producers = new Set(records.map(({ record }) => record.producerId))
-  for (const { producerId } of commits) producers.add(producerId)
+}
+
+/** One transaction of ours is one of the broker: one producer, one epoch, and one moment in each partition. */
+function judgeOneTransaction(book: CheckBook, number: number, { records, commits }: Transaction): void {
+  const writers = [...records.map(({ record }) => record), ...commits]
+  const producers = new Set(writers.map(({ producerId: id, producerEpoch: epoch }) => `${String(id)}:${String(epoch)}`))
   if (producers.size > 1) {
     book.found(
       'two producers',
-      `transaction ${String(number)} was written by the producers ${[...producers].join(' and ')}`,
+      `transaction ${String(number)} was written by the producers (id:epoch) ${[...producers].join(' and ')}`,
     )
   }
-  if (!knowsCommits) return
+  const moments = new Map<string, number>()
+  for (const { record } of records) {
+    if (!record.isTransactional || record.decidedAt === undefined) continue
+    const partition = formatTopicPartition(record)
+    const known = moments.get(partition) ?? record.decidedAt
+    moments.set(partition, known)
+    if (known === record.decidedAt) continue
+    book.found(
+      'torn',
+      `transaction ${String(number)} was decided in two steps: in ${partition} at ${String(known)} and at ${String(record.decidedAt)}`,
+    )
+  }
+}
+
+function judgeOffsets(book: CheckBook, number: number, { records, commits }: Transaction): void {
+  const seen = records.find(({ record }) => record.fate === 'committed')
+  const hidden = records.find(({ record }) => record.fate !== 'committed')
   const isCommitted = commits.some(({ fate }) => fate === 'committed')
   const isUndone = commits.some(({ fate }) => fate !== 'committed')
   if (isCommitted && isUndone)

@@ -80,7 +80,10 @@ function judgeTopic(run: RunObservation, topic: string, models: readonly ModelRu
   const keyless = expected.filter(({ record }) => record.partition === undefined)
   if (keyless.length > 0) {
     const found = logs.flatMap(log => visible(log).filter(({ key }) => key === null))
-    compare(run, { topic, partition: ANY }, keyless, { found, logs, book, ordered: false })
+    if (compare(run, { topic, partition: ANY }, keyless, { found, logs, book, ordered: false })) {
+      for (const log of logs)
+        compareKeylessOrder(keyless, { found: visible(log).filter(({ key }) => key === null), book })
+    }
   }
   for (const log of logs) {
     if (cannotJudge(log, book)) continue
@@ -238,6 +241,27 @@ function compareOrder(
     book.notChecked(`the order within ${topic}, where several tasks write the same (needs provenance.headers)`)
   const fault = typeof at === 'number' ? found[at] : undefined
   if (fault !== undefined) book.found('order', `${placeOf(fault)} is not where it belongs: no writer had it next`)
+}
+
+/** Records without a key may be in any partition, but in each of them those of one task stand in the order of writing. */
+function compareKeylessOrder(expected: readonly Expected[], { found, book }: Pick<Found, 'found' | 'book'>): void {
+  const idOf = identification(expected, found)
+  const places = new Map<string, { readonly task: string; readonly at: number } | 'several'>()
+  for (const [at, { task, record }] of expected.entries()) {
+    const id = idOf(record)
+    places.set(id, places.has(id) ? 'several' : { task, at })
+  }
+  const last = new Map<string, number>()
+  for (const record of found) {
+    const place = places.get(idOf(record))
+    // Of equal records nobody can tell which is which.
+    if (place === undefined || place === 'several') continue
+    if (place.at < (last.get(place.task) ?? -1)) {
+      book.found('order', `${placeOf(record)} is not where it belongs: task ${place.task} wrote it before another one`)
+      return
+    }
+    last.set(place.task, place.at)
+  }
 }
 
 function described({ key, value }: { readonly key: Buffer | null; readonly value: Buffer | null }): string {

@@ -23,8 +23,9 @@ export function checkTiling(
   const book = new CheckBook('tiling')
   const { offsetHistory } = run
   const byInput = effectsByInput(marked)
-  for (const { inputs } of tasks) {
-    for (const input of inputs) {
+  for (const task of tasks) {
+    checkPositions(task, marked, book)
+    for (const input of task.inputs) {
       const name = formatTopicPartition(input.topicPartition)
       const effects = byInput.get(name) ?? []
       checkMetadata(run, input, book)
@@ -44,6 +45,30 @@ export function checkTiling(
   if (offsetHistory === undefined) book.notChecked('the range of each commit: __consumer_offsets may not be read')
   else if (!offsetHistory.isComplete) book.notChecked('the range of each commit: __consumer_offsets has been cleaned')
   return book.report()
+}
+
+/** Of several inputs none is ever read backwards: the positions that results name are a chain. */
+function checkPositions({ id, inputs }: TaskView, marked: readonly MarkedRecord[], book: CheckBook): void {
+  if (inputs.length < 2) return
+  const places = marked.flatMap(one => {
+    const { task, topic, offset, positions } = one.provenance
+    if (one.record.fate !== 'committed' || task !== id || topic === '' || positions === undefined) return []
+    const read = { ...positions, [topic]: offset }
+    return [{ one, read, sum: Object.values(read).reduce((sum, position) => sum + position, 0) }]
+  })
+  let before: (typeof places)[number] | undefined
+  for (const place of places.toSorted((a, b) => a.sum - b.sum)) {
+    book.compared()
+    const { read } = place
+    const fallen = Object.entries(before?.read ?? {}).find(([topic, position]) => (read[topic] ?? 0) < position)
+    if (before !== undefined && fallen !== undefined) {
+      book.found(
+        'order',
+        `${placeOf(place.one.record)} was written with ${fallen[0]} read up to ${String(read[fallen[0]])}, and ${placeOf(before.one.record)}, which another input puts before it, up to ${String(fallen[1])}`,
+      )
+    }
+    before = place
+  }
 }
 
 interface Effect {

@@ -250,6 +250,7 @@ class BenchTask implements RecordCollector {
         metadata: 'ours',
         transaction: number,
         producerId: marker === 'commit' || this.#written.length > 0 ? this.#partition : GROUP_PRODUCER,
+        producerEpoch: epoch,
         fate: marker === 'commit' ? 'committed' : 'aborted',
         decidedAt,
       })
