@@ -13,6 +13,7 @@ import { KafkaWriter } from './kafka-writer.ts'
 import { MillraceProcess } from './millrace-process.ts'
 import type { Account } from './sequence-account.ts'
 import { connectCluster, createTopic, type TestCluster } from './test-cluster.ts'
+import { untilMarked } from './transaction-markers.ts'
 
 export type { ShapeName } from './application-shape.ts'
 export type { Account } from './sequence-account.ts'
@@ -135,7 +136,10 @@ export class ApplicationUnderTest {
     this.#written += count
   }
 
-  /** Waits until every source partition, of repartition topics too, is committed to its end (I15). */
+  /**
+   * Waits until every source partition, of repartition topics too, is committed to its end, with the markers of what was
+   * committed (I15).
+   */
   async untilCaughtUp(timeoutMs = CAUGHT_UP_TIMEOUT_MS): Promise<void> {
     let lag = Number.NaN
     try {
@@ -144,6 +148,7 @@ export class ApplicationUnderTest {
       const lines = this.#processes.flatMap(process => ['---', ...process.lines.slice(-LINES_SHOWN)])
       throw new Error(`the lag is still ${String(lag)}\n${lines.join('\n')}`, { cause: error })
     }
+    await untilMarked(this.admin, `${this.id}-`, timeoutMs)
   }
 
   /** Records (markers too) between the committed offsets and the ends of all source partitions. */
@@ -208,8 +213,8 @@ export class ApplicationUnderTest {
   }
 
   /**
-   * A commit is done when EndTxn is answered; its markers reach the partitions one after the other, offsets often first.
-   * Until they are there a read_committed reader does not see the end yet (reliability: the order of a check).
+   * What a process that is gone or stopped has left open holds up readers of what others have committed behind it, until
+   * its time is over (reliability: the order of a check).
    */
   async #untilReadable(timeoutMs: number): Promise<void> {
     for (const topic of [this.output, ...this.changelogTopics]) {

@@ -56,7 +56,8 @@ export class MillraceProcess {
       }
     }
     this.exited = new Promise(resolve => {
-      child.once('exit', (code, signal) => {
+      // Behind its end the pipes may still hold the last lines; they are there when it is closed.
+      child.once('close', (code, signal) => {
         this.#exit = { code, signal }
         resolve(this.#exit)
         this.#tell()

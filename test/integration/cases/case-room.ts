@@ -11,6 +11,7 @@ import { readTopicInProcess, type Isolation, type ReadRecord } from '../../suppo
 import { KafkaWriter, type RecordToWrite, type WrittenRecord } from '../../support/kafka-writer.ts'
 import { MillraceProcess, type MillraceProcessOptions, type ProcessExit } from '../../support/millrace-process.ts'
 import { createTopic } from '../../support/test-cluster.ts'
+import { untilMarked } from '../../support/transaction-markers.ts'
 
 /** Long enough for one application on a loaded machine. */
 export const PATIENCE_MS = 60_000
@@ -100,8 +101,7 @@ export class CaseRoom {
   ): Promise<{ readonly exit: ProcessExit; readonly text: string; readonly process: MillraceProcess }> {
     const process = await this.start(application, options)
     const exit = await process.untilExit(PATIENCE_MS)
-    // The pipes may still hold the last lines when the process is gone.
-    await process.untilLine(/^ {2}code |Nothing was started/, PATIENCE_MS)
+    await this.untilMarked(application.id)
     return { exit, text: process.lines.join('\n'), process }
   }
 
@@ -148,12 +148,19 @@ export class CaseRoom {
     return places.map(place => committed.get(place)?.offset)
   }
 
+  /** Waits until a group has committed these offsets, and readers see all that was committed with them. */
   async untilOffsets(group: string, topic: string, wanted: readonly number[]): Promise<void> {
     await eventually(
       `${group} has committed ${wanted.join(', ')} of ${topic}`,
       async () => (await this.offsets(group, topic, wanted.length)).every((offset, index) => offset === wanted[index]),
       PATIENCE_MS,
     )
+    await this.untilMarked(group)
+  }
+
+  /** Waits until readers see what an application has committed. */
+  async untilMarked(applicationId: string): Promise<void> {
+    await untilMarked(this.admin, `${applicationId}-`, PATIENCE_MS)
   }
 
   /** Transactional ids of an application that have a transaction open. */

@@ -1,6 +1,7 @@
 import { expect } from 'chai'
 import { randomBytes } from 'node:crypto'
 import { uniqueName } from '../../support/broker.ts'
+import { eventually } from '../../support/condition.ts'
 import { faultFired } from '../../support/fault-count.ts'
 import { KafkaProxy } from '../../support/kafka-proxy.ts'
 import type { ReadRecord } from '../../support/kafka-reader.ts'
@@ -94,8 +95,11 @@ describe('a poison record', function () {
     expect(headers['__streams.errors.message']).to.be.a('string').and.not.equal('')
     expect(stack).to.be.a('string')
     const { port } = JSON.parse(await process.untilLine('health and metrics are served')) as { port: number }
-    const metrics = await (await fetch(`http://127.0.0.1:${String(port)}/metrics`)).text()
-    expect(metrics).to.match(/^millrace_dropped_records_total\{.*reason="deadLettered".*\} 1$/m)
+    const counted = async (): Promise<string> => await (await fetch(`http://127.0.0.1:${String(port)}/metrics`)).text()
+    await eventually('the dead letter counts', async () =>
+      /^millrace_dropped_records_total\{.*reason="deadLettered".*\} 1$/m.test(await counted()),
+    )
+    await process.untilLine('a record failed')
     expect(process.log.filter(({ msg }) => msg === 'a record failed')).to.have.length(1)
   })
 

@@ -163,7 +163,9 @@ describe('transactions of an application', function () {
       'the first attempt was aborted',
     ).to.be.greaterThan(200)
     const metric = await metricsOf(process)
-    expect(sum(await metric(/^millrace_aborts_total\{/))).to.equal(1)
+    let aborts = 0
+    await eventually('the abort counts', async () => (aborts = sum(await metric(/^millrace_aborts_total\{/))) > 0)
+    expect(aborts).to.equal(1)
   })
 
   it('of a process that is gone for good are named by the broker, and their age was in the metrics (case 26)', async () => {
@@ -268,7 +270,8 @@ describe('transactions of an application', function () {
     await room().untilOffsets(application.id, input, [end])
     expect(await room().values(`${input}-out`)).to.deep.equal(texts(10))
     const metric = await metricsOf(process)
-    expect(await metric(/^millrace_lag_readable_records\{/)).to.deep.equal([0])
+    // The group knows of a commit before the application has its answer.
+    await eventually('nothing is left to read', async () => (await metric(/^millrace_lag_readable_records\{/))[0] === 0)
     expect(await metric(/^millrace_lag_blocked_records\{/)).to.deep.equal([0])
   })
 
@@ -283,7 +286,7 @@ describe('transactions of an application', function () {
     await writer.write(input, numbered(4, 5))
     const metric = await metricsOf(process)
     await eventually('four records are blocked', async () => (await metric(/^millrace_lag_blocked_records\{/))[0] === 4)
-    expect(await metric(/^millrace_lag_readable_records\{/)).to.deep.equal([0])
+    await eventually('none is readable', async () => (await metric(/^millrace_lag_readable_records\{/))[0] === 0)
     await writer.commit()
     await writer.close()
     await eventually('nothing is blocked', async () => (await metric(/^millrace_lag_blocked_records\{/))[0] === 0)

@@ -18,6 +18,7 @@ import { CommandCapture } from '../../support/command-capture.ts'
 import { eventually } from '../../support/condition.ts'
 import { KafkaWriter } from '../../support/kafka-writer.ts'
 import { MillraceProcess } from '../../support/millrace-process.ts'
+import { untilMarked } from '../../support/transaction-markers.ts'
 
 async function run(...argv: string[]): Promise<{ code: number; out: string; err: string }> {
   const io = new CommandCapture()
@@ -114,6 +115,8 @@ describe('commands on a cluster', function () {
       await first.terminate()
       await first.dispose()
     }
+    // The offsets of the last transaction may have shown before its records.
+    await untilMarked(demo.admin, `${id}-`)
     const before = await outputs()
     expect(before).to.equal(60)
 
@@ -127,7 +130,7 @@ describe('commands on a cluster', function () {
 
     const second = await MillraceProcess.start({ yaml, args: stateArgs })
     try {
-      await eventually('all input is counted again, from one on', async () => (await outputs()) === 2 * before, 30_000)
+      await eventually('all input is counted again, from one on', async () => (await outputs()) === 2 * before)
     } finally {
       await second.terminate()
       await second.dispose()

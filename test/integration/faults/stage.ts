@@ -8,6 +8,7 @@ import { adminOf } from '../../support/kafka-client.ts'
 import { type Isolation, readTopic, type ReadRecord } from '../../support/kafka-reader.ts'
 import { KafkaWriter, type RecordToWrite } from '../../support/kafka-writer.ts'
 import { MillraceProcess, type MillraceProcessOptions } from '../../support/millrace-process.ts'
+import { untilMarked } from '../../support/transaction-markers.ts'
 
 const SETTLE_MS = 60_000
 const LINES_SHOWN = 25
@@ -130,7 +131,7 @@ export class Stage {
     return lag
   }
 
-  /** Waits until the group has committed all of the topics (I15). */
+  /** Waits until the group has committed all of the topics, and readers see all that was committed (I15). */
   async settled(group: string, topics: readonly string[], timeoutMs = SETTLE_MS): Promise<void> {
     for (const topic of topics) {
       try {
@@ -140,6 +141,7 @@ export class Stage {
         throw new Error(`the lag is ${String(await this.lagOf(group, topic))}\n${lines.join('\n')}`, { cause: error })
       }
     }
+    await untilMarked(this.admin, `${group}-`, timeoutMs)
   }
 
   async close(): Promise<void> {

@@ -10,7 +10,7 @@ import { Traffic } from './traffic.ts'
 
 const READY_MS_MAX = 1_000
 /** A busy machine only makes a start longer, so one that is quick enough will do. */
-const READY_LIVES_MAX = 3
+const READY_LIVES_MAX = 8
 const WAIT_MS = 60_000
 const GIVEN = /"added":\["/
 /** Two markers, or one record and its marker, of each transaction are left by the compaction of few records. */

@@ -9,7 +9,8 @@ import type { LogLine, MillraceProcess } from '../../support/millrace-process.ts
 
 const RECORDS_PER_LIFE = 60
 /** A member without its place waits for the session timeout, 45 s; one with a new transactional id for the old transaction. */
-const RESTART_MS_MAX = 10_000
+const RESTART_MS_MAX = 20_000
+const TRANSACTION_TIMEOUT_MS = 60_000
 
 /** AddOffsetsToTxn is sent without transaction.version 2 only; 3.9.1 does what 4.4 without it does, so a few points will do. */
 const POINTS: readonly (readonly [BrokerKind, readonly CrashPointName[]])[] = [
@@ -70,6 +71,7 @@ describe('kill −9 in a commit', function () {
         application = await ApplicationUnderTest.create({
           shape: 'totals',
           bootstrapServers: kafka().bootstrapServers,
+          kafka: { 'transaction.timeout.ms': TRANSACTION_TIMEOUT_MS },
         })
         // Internal topics and coordinators are there then: what is measured is a restart.
         await application.write(RECORDS_PER_LIFE)

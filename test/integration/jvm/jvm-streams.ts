@@ -48,7 +48,8 @@ export class JvmStreams {
     for (const stream of [child.stdout, child.stderr]) {
       if (stream !== null) createInterface({ input: stream }).on('line', line => this.lines.push(line))
     }
-    child.once('exit', code => {
+    // With its last lines: those may come behind its end.
+    child.once('close', code => {
       this.#exitCode = code
     })
   }
@@ -78,7 +79,7 @@ export class JvmStreams {
 
   async dispose(): Promise<void> {
     if (this.#exitCode === undefined) {
-      const exited = once(this.#child, 'exit')
+      const exited = once(this.#child, 'close')
       this.#child.kill('SIGKILL')
       await exited
     }

@@ -139,7 +139,8 @@ export class OperatorTwins {
     const partitions = [...found].flatMap(([topic, info]) =>
       info.partitions.map(({ partition }) => ({ topic, partition })),
     )
-    const ends = await admin.listOffsets(partitions, 'latest', 'read_committed')
+    // Where markers are still to come the last stable offset stands before what is on its way.
+    const ends = await admin.listOffsets(partitions, 'latest', 'read_uncommitted')
     const committed = await admin.committedOffsets(group, partitions, { requireStable: false })
     return partitions.every(place => (committed.get(place)?.offset ?? 0) >= (ends.get(place) ?? 0))
   }

@@ -75,10 +75,10 @@ describe('a Kafka Streams application of the JVM with the same id and topology',
             return lags.every(lag => lag === 0)
           },
           120_000,
-        )
+        ).then(() => room().untilMarked(id))
       const lagOf = async (group: string, topic: string): Promise<number> => {
         const places = Array.from({ length: PARTITIONS }, (_, partition) => ({ topic, partition }))
-        const ends = await room().admin.listOffsets(places, 'latest', 'read_committed')
+        const ends = await room().admin.listOffsets(places, 'latest', 'read_uncommitted')
         const committed = await room().offsets(group, topic, PARTITIONS)
         return places.reduce((lag, place, index) => lag + (ends.get(place) ?? 0) - (committed[index] ?? 0), 0)
       }

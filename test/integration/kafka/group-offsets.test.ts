@@ -11,6 +11,8 @@ import { GroupLoop, type LoopOptions } from './group-loop.ts'
 import { PendingTransaction } from './group-transaction.ts'
 
 const BROKERS: readonly BrokerKind[] = ['tv2', '3.9.1']
+/** Only a failure takes that long. */
+const TIMEOUT_MS = 20_000
 
 for (const kind of BROKERS) {
   describe(`group offsets, on a real broker (${kind})`, function () {
@@ -44,8 +46,8 @@ for (const kind of BROKERS) {
         [0, { offset: 42, leaderEpoch: 0, metadata: 'äöü' }],
         [1, { offset: 0, leaderEpoch: -1, metadata: '' }],
       ])
-      expect(await offsets.commit(memberOf(loop), committed, 5_000)).to.equal('done')
-      const read = await offsets.fetch(partitionsOf(group.topic, 3), 5_000)
+      expect(await offsets.commit(memberOf(loop), committed, TIMEOUT_MS)).to.equal('done')
+      const read = await offsets.fetch(partitionsOf(group.topic, 3), TIMEOUT_MS)
       expect([...read].map(([{ partition }, found]) => [partition, found])).to.deep.equal([
         [0, { offset: 42, leaderEpoch: 0, metadata: 'äöü' }],
         [1, { offset: 0, leaderEpoch: -1, metadata: '' }],
@@ -54,15 +56,15 @@ for (const kind of BROKERS) {
     })
 
     it('waits while an open transaction holds an offset, and reads the old one when it aborts (KIP-447)', async () => {
-      await offsets.commit(memberOf(loop), offsetsOf(group.topic, [[0, at(5)]]), 5_000)
+      await offsets.commit(memberOf(loop), offsetsOf(group.topic, [[0, at(5)]]), TIMEOUT_MS)
       const pending = await PendingTransaction.begin(loop, group.groupId, group.topic, 99)
       let read: TopicPartitionMap<OffsetAndMetadata | undefined> | undefined
       const reading = (async (): Promise<void> => {
         read = await offsets.fetch(partitionsOf(group.topic, 2), 20_000)
       })()
-      const readsAtOnce = await offsets.fetch([{ topic: group.topic, partition: 1 }], 5_000)
+      const readsAtOnce = await offsets.fetch([{ topic: group.topic, partition: 1 }], TIMEOUT_MS)
       expect(readsAtOnce.size).to.equal(1)
-      const tooShort = await failureOf(offsets.fetch(partitionsOf(group.topic, 1), 1_000))
+      const tooShort = await failureOf(offsets.fetch(partitionsOf(group.topic, 1), 2_500))
       expect(tooShort.details.kafkaCode).to.equal(88)
       expect(read).to.equal(undefined)
       await pending.end('abort')
@@ -72,18 +74,18 @@ for (const kind of BROKERS) {
     })
 
     it('reads the new offset as soon as the transaction has committed, never the old one', async () => {
-      await offsets.commit(memberOf(loop), offsetsOf(group.topic, [[0, at(5)]]), 5_000)
+      await offsets.commit(memberOf(loop), offsetsOf(group.topic, [[0, at(5)]]), TIMEOUT_MS)
       for (let round = 1; round <= 20; round += 1) {
         const pending = await PendingTransaction.begin(loop, group.groupId, group.topic, 5 + round)
         await pending.end('commit')
-        const read = await offsets.fetch(partitionsOf(group.topic, 1), 5_000)
+        const read = await offsets.fetch(partitionsOf(group.topic, 1), TIMEOUT_MS)
         expect(read.get({ topic: group.topic, partition: 0 })?.offset).to.equal(5 + round)
       }
     })
 
     it('gives up with the partition named when an offset does not become stable in time', async () => {
       const pending = await PendingTransaction.begin(loop, group.groupId, group.topic, 7)
-      const failure = await failureOf(offsets.fetch(partitionsOf(group.topic, 2), 1_000))
+      const failure = await failureOf(offsets.fetch(partitionsOf(group.topic, 2), 2_500))
       expect(failure.code).to.equal('REQUEST_TIMED_OUT')
       expect(failure.details).to.deep.include({ topic: group.topic, partition: 0, kafkaCode: 88 })
       await pending.end('abort')
@@ -93,23 +95,23 @@ for (const kind of BROKERS) {
       const member = memberOf(loop)
       const commit = offsetsOf(group.topic, [[0, at(1)]])
       const old = { ...member, generationId: member.generationId + 1 }
-      expect(await offsets.commit(old, commit, 5_000)).to.equal('rebalancing')
-      const unknown = await failureOf(offsets.commit({ ...member, memberId: 'somebody' }, commit, 5_000))
+      expect(await offsets.commit(old, commit, TIMEOUT_MS)).to.equal('rebalancing')
+      const unknown = await failureOf(offsets.commit({ ...member, memberId: 'somebody' }, commit, TIMEOUT_MS))
       expect(unknown).to.deep.include({ code: 'MEMBERSHIP_LOST', reaction: 'rejoin' })
       const fixed = await start({ groupId: uniqueName('static'), groupInstanceId: 'x' })
       await fixed.owns(4)
       const fixedOffsets = new GroupOffsets(fixed.cluster, fixed.groupId, systemClock)
-      const replaced = await failureOf(fixedOffsets.commit({ ...memberOf(fixed), memberId: 'old' }, commit, 5_000))
+      const replaced = await failureOf(fixedOffsets.commit({ ...memberOf(fixed), memberId: 'old' }, commit, TIMEOUT_MS))
       expect(replaced).to.deep.include({ code: 'INSTANCE_ID_IN_USE', reaction: 'stop' })
       expect(
-        (await offsets.fetch(partitionsOf(group.topic, 1), 5_000)).get({ topic: group.topic, partition: 0 }),
+        (await offsets.fetch(partitionsOf(group.topic, 1), TIMEOUT_MS)).get({ topic: group.topic, partition: 0 }),
       ).to.equal(undefined)
     })
 
     it('never commits without a generation, which the broker would accept unfenced', async () => {
       const commit = offsetsOf(group.topic, [[0, at(1)]])
       const member = { generationId: -1, memberId: '', groupInstanceId: null }
-      await offsets.commit(member, commit, 5_000).then(
+      await offsets.commit(member, commit, TIMEOUT_MS).then(
         () => expect.fail('it was committed'),
         (error: unknown) => expect(String(error)).to.include('I5 fencing'),
       )
@@ -120,7 +122,7 @@ for (const kind of BROKERS) {
         [0, at(3)],
         [1, { offset: 3, leaderEpoch: -1, metadata: 'x'.repeat(4_097) }],
       ])
-      const failure = await failureOf(offsets.commit(memberOf(loop), commit, 5_000))
+      const failure = await failureOf(offsets.commit(memberOf(loop), commit, TIMEOUT_MS))
       expect(failure.details).to.deep.include({ topic: group.topic, partition: 1, kafkaCode: 12 })
     })
 
@@ -132,14 +134,14 @@ for (const kind of BROKERS) {
         wide,
         Array.from({ length: 300 }, (_, partition) => [partition, { offset: partition, leaderEpoch: -1, metadata }]),
       )
-      expect(await offsets.commit(memberOf(loop), commit, 10_000)).to.equal('done')
-      const read = await offsets.fetch(partitionsOf(wide, 300), 5_000)
+      expect(await offsets.commit(memberOf(loop), commit, TIMEOUT_MS)).to.equal('done')
+      const read = await offsets.fetch(partitionsOf(wide, 300), TIMEOUT_MS)
       expect([...read.values()].map(found => found?.offset)).to.deep.equal(Array.from({ length: 300 }, (_, n) => n))
     })
 
     it('commits in each window of a rebalance as the group allows it', async () => {
       const commit = (offset: number): Promise<string> =>
-        offsets.commit(memberOf(loop), offsetsOf(group.topic, [[0, at(offset)]]), 5_000)
+        offsets.commit(memberOf(loop), offsetsOf(group.topic, [[0, at(offset)]]), TIMEOUT_MS)
       const other = await start()
       await Promise.all([loop.owns(2), other.owns(2)])
       other.rejoins = false
@@ -155,7 +157,7 @@ for (const kind of BROKERS) {
       await loop.hears('joined', loop.told.length)
       await eventually('the leader assigns', held.waiting)
       expect(await commit(11), 'new generation, before SyncGroup').to.equal('rebalancing')
-      expect(await offsets.commit(old, offsetsOf(group.topic, [[0, at(12)]]), 5_000), 'old generation').to.equal(
+      expect(await offsets.commit(old, offsetsOf(group.topic, [[0, at(12)]]), TIMEOUT_MS), 'old generation').to.equal(
         'rebalancing',
       )
       held.release()
@@ -163,7 +165,8 @@ for (const kind of BROKERS) {
       await eventually('stable', () => loop.member.state === 'stable')
       expect(await commit(13), 'new generation, after SyncGroup').to.equal('done')
       expect(
-        (await offsets.fetch(partitionsOf(group.topic, 1), 5_000)).get({ topic: group.topic, partition: 0 })?.offset,
+        (await offsets.fetch(partitionsOf(group.topic, 1), TIMEOUT_MS)).get({ topic: group.topic, partition: 0 })
+          ?.offset,
       ).to.equal(13)
     })
   })

@@ -7,8 +7,8 @@ import { GroupLoop } from './group-loop.ts'
 import { answered, failureOf, ProducerRoom, valuesOf } from './producer-room.ts'
 
 const TIMEOUT_MS = 20_000
-/** Longer than any answer of a healthy broker here takes, short enough to be waited for. */
-const REQUEST_TIMEOUT_MS = 1_500
+/** Where an answer never comes: longer than any answer of a healthy broker takes, short enough to be waited for. */
+const IMPATIENT = { requestTimeoutMs: 2_000 }
 
 for (const kind of TRANSACTION_BROKERS) {
   const isProtocol2 = kind === 'tv2'
@@ -30,7 +30,7 @@ for (const kind of TRANSACTION_BROKERS) {
     })
 
     const aProducer: ProducerRoom['producer'] = async options => {
-      const producer = await room.producer({ requestTimeoutMs: REQUEST_TIMEOUT_MS, ...options }, proxy.bootstrapServers)
+      const producer = await room.producer({ ...options }, proxy.bootstrapServers)
       producer.setAskGroup(() => Promise.resolve('ours'))
       return producer
     }
@@ -54,7 +54,7 @@ for (const kind of TRANSACTION_BROKERS) {
     })
 
     it('deals with a commit that never reached the broker', async () => {
-      const producer = await aProducer()
+      const producer = await aProducer(IMPATIENT)
       room.append(producer, ['in doubt'])
       await producer.flush(TIMEOUT_MS)
       proxy.rule({ api: 'EndTxn', direction: 'request', action: { type: 'drop' }, times: 1 })
@@ -82,7 +82,7 @@ for (const kind of TRANSACTION_BROKERS) {
 
     for (const late of ['commit', 'abort'] as const) {
       it(`is not hurt by a late EndTxn(${late}) in the middle of the next transaction (I9, F18)`, async () => {
-        const producer = await aProducer()
+        const producer = await aProducer(IMPATIENT)
         room.append(producer, ['first'])
         await producer.flush(TIMEOUT_MS)
         const held = proxy.rule({ api: 'EndTxn', direction: 'request', action: { type: 'hold' }, times: 1 })
@@ -158,7 +158,7 @@ for (const kind of TRANSACTION_BROKERS) {
     })
 
     it('keeps a late Produce of an aborted transaction out of the next one (F19)', async () => {
-      const producer = await aProducer()
+      const producer = await aProducer(IMPATIENT)
       await room.commit(producer, ['before'])
       const held = proxy.rule({ api: 'Produce', direction: 'request', action: { type: 'hold' }, times: 1 })
       room.append(producer, ['late'])
@@ -284,7 +284,7 @@ for (const kind of TRANSACTION_BROKERS) {
     })
 
     it('gives a batch up at its deadline, and writes on once the network heals', async () => {
-      const producer = await aProducer({ deliveryTimeoutMs: 2_500, requestTimeoutMs: 500 })
+      const producer = await aProducer({ deliveryTimeoutMs: 4_000, requestTimeoutMs: 1_500 })
       await room.commit(producer, ['before'])
       const rule = proxy.rule({ api: 'Produce', direction: 'request', action: { type: 'drop' } })
       room.append(producer, ['lost'])

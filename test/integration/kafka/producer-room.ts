@@ -7,9 +7,9 @@ import { NO_HEADERS } from '../../../src/model/headers.ts'
 import { SILENT_LOGGER } from '../../../src/model/logger.ts'
 import { MillraceError } from '../../../src/model/errors.ts'
 import { uniqueName } from '../../support/broker.ts'
-import { eventually } from '../../support/condition.ts'
 import type { ProxyAction } from '../../support/kafka-proxy.ts'
 import { type ReadRecord, readTopic, readTopicInProcess } from '../../support/kafka-reader.ts'
+import { untilMarked } from '../../support/transaction-markers.ts'
 
 const TIMEOUT_MS = 20_000
 
@@ -116,13 +116,13 @@ export class ProducerRoom {
 
   /** What a read_committed reader finds in a partition, once the broker has marked every outcome it has told. */
   async committed(partition = 0): Promise<string[]> {
-    await this.#untilMarked()
+    await untilMarked(this.admin, this.transactionalId)
     return inPartition(await readTopicInProcess(this.#brokers, this.topic, 'read_committed'), partition)
   }
 
   /** As `committed`, by the Java client: slower, and owing nothing to our own reader. */
   async committedForJava(partition = 0): Promise<string[]> {
-    await this.#untilMarked()
+    await untilMarked(this.admin, this.transactionalId)
     return inPartition(await readTopic(this.#brokers, this.topic, 'read_committed'), partition)
   }
 
@@ -134,15 +134,6 @@ export class ProducerRoom {
   async close(): Promise<void> {
     await Promise.all(this.#producers.map(producer => producer.close(2_000)))
     await Promise.all(this.#clusters.map(cluster => cluster.close()))
-  }
-
-  /** A coordinator answers EndTxn before it writes the markers. */
-  async #untilMarked(): Promise<void> {
-    const id = this.transactionalId
-    await eventually(`the transaction of ${id} is marked`, async () => {
-      const state = (await this.admin.describeTransactions([id])).get(id)?.state
-      return state === undefined || !state.startsWith('Prepare')
-    })
   }
 }
 

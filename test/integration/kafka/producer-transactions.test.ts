@@ -39,7 +39,7 @@ for (const kind of TRANSACTION_BROKERS) {
 
     /** A producer whose open transaction the broker has aborted, which it has not noticed yet. */
     const timedOutProducer = async (): Promise<Producer> => {
-      const producer = await room.producer({ transactionTimeoutMs: 1_000 })
+      const producer = await room.producer({ transactionTimeoutMs: 2_000 })
       producer.setAskGroup(() => Promise.resolve('ours'))
       room.append(producer, ['too late'])
       await producer.flush(TIMEOUT_MS)

@@ -5,8 +5,8 @@ import { answered, failureOf, ProducerRoom, valuesOf } from './producer-room.ts'
 
 const TIMEOUT_MS = 20_000
 const BROKERS: readonly BrokerKind[] = ['tv2', '3.9.1']
-const IDEMPOTENT = { transactionalId: undefined, requestTimeoutMs: 1_500 }
-const PLAIN = { transactionalId: undefined, idempotent: false, requestTimeoutMs: 1_500 }
+const IDEMPOTENT = { transactionalId: undefined }
+const PLAIN = { transactionalId: undefined, idempotent: false }
 
 for (const kind of BROKERS) {
   describe(`producer without transactions, on a real broker (${kind})`, function () {
@@ -55,7 +55,7 @@ for (const kind of BROKERS) {
 
     it('takes a new id after it gave batches up, so that the next ones are accepted', async () => {
       const producer = await room.producer(
-        { ...IDEMPOTENT, requestTimeoutMs: 400, deliveryTimeoutMs: 1_000 },
+        { ...IDEMPOTENT, requestTimeoutMs: 1_500, deliveryTimeoutMs: 3_000 },
         proxy.bootstrapServers,
       )
       room.append(producer, ['before'])

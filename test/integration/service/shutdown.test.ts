@@ -44,7 +44,7 @@ describe('SIGTERM', function () {
 
   it('leaves the group, but keeps its place there under a given instance id (case 78)', async () => {
     const input = await room().topic('in')
-    const given = copyOf(input, { kafka: { 'group.instance.id': 'pod-1' } })
+    const given = copyOf(input, { kafka: { 'group.instance.id': 'pod-1', 'session.timeout.ms': 45_000 } })
     const own = copyOf(input)
     for (const [application, left] of [
       [given, 1],

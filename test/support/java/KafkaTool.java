@@ -18,6 +18,7 @@ import java.util.concurrent.Future;
 import org.apache.kafka.clients.admin.Admin;
 import org.apache.kafka.clients.admin.FeatureUpdate;
 import org.apache.kafka.clients.admin.FinalizedVersionRange;
+import org.apache.kafka.clients.admin.TransactionState;
 import org.apache.kafka.clients.admin.UpdateFeaturesOptions;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.clients.consumer.KafkaConsumer;
@@ -53,10 +54,16 @@ import org.apache.kafka.common.serialization.ByteArraySerializer;
 public final class KafkaTool {
     private static final HexFormat HEX = HexFormat.of();
     private static final Duration POLL = Duration.ofMillis(200);
+    /** Between two looks at a transaction. */
+    private static final Duration LOOK = Duration.ofMillis(10);
+    private static final Duration MARKED = Duration.ofSeconds(60);
+    private static final String TRANSACTIONAL_ID = "transactional.id=";
 
     private final BufferedReader in;
     private final PrintStream out;
     private final Map<String, KafkaProducer<byte[], byte[]>> producers = new HashMap<>();
+    /** Of producers that have ended a transaction. */
+    private final Map<String, Admin> admins = new HashMap<>();
     /** Properties of the clients of the current command. */
     private String cluster = "";
 
@@ -95,11 +102,38 @@ public final class KafkaTool {
             case "feature" -> feature(words[1], Short.parseShort(words[2]));
             case "begin" -> producer(words[1]).beginTransaction();
             case "write" -> write(words[1], words[2], Integer.parseInt(words[3]));
-            case "commit" -> producer(words[1]).commitTransaction();
-            case "abort" -> producer(words[1]).abortTransaction();
-            case "close" -> producers.remove(cluster + words[1]).close(Duration.ofSeconds(10));
+            case "commit" -> end(words[1], true);
+            case "abort" -> end(words[1], false);
+            case "close" -> close(words[1]);
             default -> throw new IllegalArgumentException("no such command: " + words[0]);
         }
+    }
+
+    /** Ends a transaction and waits for its markers: a coordinator answers before it writes them. */
+    private void end(String name, boolean commits) throws Exception {
+        if (commits) producer(name).commitTransaction();
+        else producer(name).abortTransaction();
+        String id = Arrays.stream(name.split(";"))
+            .filter(setting -> setting.startsWith(TRANSACTIONAL_ID))
+            .map(setting -> setting.substring(TRANSACTIONAL_ID.length()))
+            .findFirst().orElseThrow();
+        Admin admin = admins.computeIfAbsent(cluster + name, key -> Admin.create(copy()));
+        long deadline = System.nanoTime() + MARKED.toNanos();
+        for (TransactionState state = null; state == null || isBeingMarked(state); ) {
+            if (System.nanoTime() > deadline) throw new IllegalStateException("not marked in time: " + id + " is " + state);
+            if (state != null) Thread.sleep(LOOK.toMillis());
+            state = admin.describeTransactions(List.of(id)).description(id).get().state();
+        }
+    }
+
+    private static boolean isBeingMarked(TransactionState state) {
+        return state == TransactionState.PREPARE_COMMIT || state == TransactionState.PREPARE_ABORT;
+    }
+
+    private void close(String name) {
+        producers.remove(cluster + name).close(Duration.ofSeconds(10));
+        Admin admin = admins.remove(cluster + name);
+        if (admin != null) admin.close();
     }
 
     /** All partitions from their beginnings to the ends that stand when it starts: last stable offset or high watermark. */
@@ -248,7 +282,7 @@ public final class KafkaTool {
             int equals = setting.indexOf('=');
             if (equals < 0) continue;
             properties.put(setting.substring(0, equals), setting.substring(equals + 1));
-            transactional |= setting.startsWith("transactional.id=");
+            transactional |= setting.startsWith(TRANSACTIONAL_ID);
         }
         KafkaProducer<byte[], byte[]> made =
             new KafkaProducer<>(properties, new ByteArraySerializer(), new ByteArraySerializer());
