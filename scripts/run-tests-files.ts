@@ -7,6 +7,8 @@ export interface TestOrder {
   readonly files: readonly string[]
   /** Whether what they shared, such as brokers, ends with them instead of with the lane. */
   readonly endsShared: boolean
+  /** Kinds of shared brokers that they start, unless the lane has them; that of nearly all tests is left out. */
+  readonly brokers: readonly string[]
 }
 
 /** The tests compiled beside this script. */
@@ -20,6 +22,13 @@ const LONG = /\/chaos\/|\/cli\/demo|\/faults\/|\/jvm\/|\/verification\//
 
 /** A cluster of three takes ten seconds of one core to start, and an eighth of one as long as it runs. */
 const THREE_BROKERS = /useBroker\(['"]three['"]\)/
+
+/** How the code of a file names the kinds of brokers that only some tests want. */
+const BROKERS: Readonly<Record<string, RegExp>> = {
+  tv0: /TRANSACTION_BROKERS|['"]tv0['"]/,
+  '3.9.1': /TRANSACTION_BROKERS|['"]3\.9\.1['"]/,
+  secure: /(?:useBroker|useCaseRoom)\(['"]secure['"]\)/,
+}
 
 /** All test files in the given files and folders. @param places - @default all */
 export function findTestFiles(places: readonly string[]): readonly string[] {
@@ -40,10 +49,27 @@ export function ordersOf(files: readonly string[]): readonly TestOrder[] {
   const [three, single] = divide(slow, file => THREE_BROKERS.test(readFileSync(file, 'utf8')))
   const [long, others] = divide(single, file => LONG.test(file))
   return [
-    { files: quick, endsShared: false },
-    { files: three, endsShared: true },
-    ...[...long, ...others].map(file => ({ files: [file], endsShared: false })),
+    { files: quick, endsShared: false, brokers: [] },
+    { files: three, endsShared: true, brokers: [] },
+    ...[...long, ...others].map(file => ({ files: [file], endsShared: false, brokers: brokersOf(file) })),
   ].filter(order => order.files.length > 0)
+}
+
+/**
+ * Which order a lane draws next: the first that starts no kind of broker which another lane has already; else the first.
+ *
+ * @param own - kinds that the lane has started
+ * @param others - kinds that other lanes have started
+ * @returns its index; −1 when there is none
+ */
+export function drawFrom(orders: readonly TestOrder[], own: ReadonlySet<string>, others: ReadonlySet<string>): number {
+  const fitting = orders.findIndex(({ brokers }) => brokers.every(kind => own.has(kind) || !others.has(kind)))
+  return fitting >= 0 || orders.length === 0 ? fitting : 0
+}
+
+function brokersOf(file: string): readonly string[] {
+  const text = readFileSync(file, 'utf8')
+  return Object.entries(BROKERS).flatMap(([kind, named]) => (named.test(text) ? [kind] : []))
 }
 
 function isSlow(file: string): boolean {

@@ -10,7 +10,7 @@ import { createRequire } from 'node:module'
 import { resolve } from 'node:path'
 import { parseArgs } from 'node:util'
 import { z } from 'zod'
-import { findTestFiles, ordersOf, type TestOrder } from './run-tests-files.ts'
+import { drawFrom, findTestFiles, ordersOf, type TestOrder } from './run-tests-files.ts'
 import { Lane } from './run-tests-lanes.ts'
 import { TestReport, type MakeReporter } from './run-tests-report.ts'
 import type { TestOptions } from './run-tests-events.ts'
@@ -37,7 +37,8 @@ class TestRun {
   readonly #options: TestOptions
   readonly #waiting: TestOrder[]
   readonly #times: TimedOrder[] = []
-  readonly #lanes = new Set<Lane>()
+  /** With the kinds of brokers that each has started. */
+  readonly #lanes = new Map<Lane, Set<string>>()
   #lost = 0
   #stopped: NodeJS.Signals | undefined
 
@@ -61,7 +62,7 @@ class TestRun {
   /** Ends all lanes at once; what they were at is reported as failed. */
   stop(signal: NodeJS.Signals): void {
     this.#stopped = signal
-    for (const lane of this.#lanes) lane.kill()
+    for (const lane of this.#lanes.keys()) lane.kill()
   }
 
   /** Slowest orders, longest first. */
@@ -72,7 +73,7 @@ class TestRun {
   async #runLane(): Promise<void> {
     while (this.#waiting.length > 0 && this.#stopped === undefined && this.#lost < LANES_LOST_MAX) {
       const lane = new Lane()
-      this.#lanes.add(lane)
+      this.#lanes.set(lane, new Set())
       const died = await this.#draw(lane)
       this.#lanes.delete(lane)
       if (died !== undefined) {
@@ -84,7 +85,7 @@ class TestRun {
 
   /** Has the lane run files until none is left. @returns how it died, if it did */
   async #draw(lane: Lane): Promise<{ readonly at: string; readonly why: string } | undefined> {
-    for (let order = this.#next(); order !== undefined; order = this.#next()) {
+    for (let order = this.#next(lane); order !== undefined; order = this.#next(lane)) {
       const startMs = performance.now()
       const { events, died } = await lane.run(order, this.#options)
       this.#report.play(events)
@@ -95,8 +96,14 @@ class TestRun {
     return why === undefined ? undefined : { at: 'its end', why }
   }
 
-  #next(): TestOrder | undefined {
-    return this.#stopped === undefined ? this.#waiting.shift() : undefined
+  /** Takes an order out of those that wait. */
+  #next(lane: Lane): TestOrder | undefined {
+    if (this.#stopped !== undefined) return undefined
+    const own = this.#lanes.get(lane) ?? new Set<string>()
+    const others = new Set([...this.#lanes].flatMap(([other, kinds]) => (other === lane ? [] : [...kinds])))
+    const [order] = this.#waiting.splice(drawFrom(this.#waiting, own, others), 1)
+    for (const kind of order?.brokers ?? []) own.add(kind)
+    return order
   }
 }
 
