@@ -88,15 +88,19 @@ function takeRecords(
   }
 }
 
+/** What is held stays within so many times the blocks. */
+const PINNED_TIMES_MAX = 16
+
 /**
  * A block is a slice of its answer and keeps all of it alive. A small part of a large answer is copied, so that a
- * partition nobody takes from does not pin the bytes of all others: what is held stays within four times the blocks.
+ * partition nobody takes from does not pin the bytes of all others.
  */
 function heldBytes(
   records: Buffer,
   loan: FrameLoan | undefined,
 ): { readonly records: Buffer; readonly loan: FrameLoan | undefined } {
-  if (records.length * 4 < records.buffer.byteLength) return { records: Buffer.from(records), loan: undefined }
+  const pinned = records.buffer.byteLength
+  if (records.length * PINNED_TIMES_MAX < pinned) return { records: Buffer.from(records), loan: undefined }
   loan?.hold()
   return { records, loan }
 }
