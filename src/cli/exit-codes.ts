@@ -6,4 +6,6 @@ export const EXIT_CODES = {
   failed: 1,
   /** The command line is wrong. */
   usage: 2,
+  /** Brokers that had to be asked did not answer: what is shown is a part. Same as `BROKER_UNREACHABLE`. */
+  incomplete: 69,
 } as const

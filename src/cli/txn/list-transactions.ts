@@ -1,5 +1,11 @@
 import { systemClock } from '../../engine/system-clock.ts'
-import type { ListedTransaction, TransactionDescription } from '../../kafka/admin/transaction-admin.ts'
+import type { Admin } from '../../kafka/admin/admin.ts'
+import type {
+  ListedTransaction,
+  TransactionDescription,
+  TransactionSurvey,
+} from '../../kafka/admin/transaction-admin.ts'
+import { asMillraceError } from '../../model/errors.ts'
 import { withCluster } from '../cluster-access.ts'
 import type { CommandIo } from '../command-io.ts'
 import { EXIT_CODES } from '../exit-codes.ts'
@@ -23,30 +29,65 @@ interface Row extends ListedTransaction {
   readonly owner: OwnerGuess | undefined
 }
 
-/** `millrace txn list`. @returns the exit code */
+interface Listing {
+  readonly rows: readonly Row[]
+  /** What could not be learnt, a sentence each. */
+  readonly gaps: readonly string[]
+}
+
+/** `millrace txn list`. @returns the exit code: 69 when only a part of the brokers could be asked */
 export async function listTransactions(
   place: ClusterPlace,
-  { states, prefix, all }: ListSelection,
+  selection: ListSelection,
   format: 'text' | 'json',
   io: CommandIo,
 ): Promise<number> {
   const { config, plan } = await loadCluster(place)
-  const applicationId = plan?.applicationId
-  const rows = await withCluster(config, async ({ admin }) => {
-    const listed = await admin.listTransactions({ states })
-    const named = prefix === undefined ? listed : listed.filter(each => each.transactionalId.startsWith(prefix))
-    const descriptions = await admin.describeListedTransactions(named)
-    const owners = await OwnerDirectory.read(admin, applicationId)
-    const found: Row[] = []
-    for (const each of named) {
-      const owner = await owners.of(each.transactionalId)
-      if (applicationId !== undefined && !all && prefix === undefined && owner?.application !== applicationId) continue
-      found.push({ ...each, description: descriptions.get(each.transactionalId), owner })
-    }
-    return found.toSorted((a, b) => (a.transactionalId < b.transactionalId ? -1 : 1))
+  const { rows, gaps } = await withCluster(config, ({ admin }) => read(admin, selection, plan?.applicationId))
+  io.out(format === 'json' ? JSON.stringify({ transactions: rows.map(jsonOf), gaps }, undefined, 2) : textOf(rows))
+  if (gaps.length === 0) return EXIT_CODES.ok
+  if (format === 'text') for (const gap of gaps) io.err(gap)
+  return EXIT_CODES.incomplete
+}
+
+async function read(
+  admin: Admin,
+  { states, prefix, all }: ListSelection,
+  applicationId: string | undefined,
+): Promise<Listing> {
+  const survey = await admin.surveyTransactions({ states })
+  const gaps = gapsOf(survey)
+  const isWhole = gaps.length === 0
+  const listed =
+    prefix === undefined ? survey.listed : survey.listed.filter(each => each.transactionalId.startsWith(prefix))
+  const descriptions = await admin.describeListedTransactions(listed).catch((error: unknown) => {
+    if (isWhole) throw error
+    gaps.push(`The transactions were not described: ${asMillraceError(error).message}`)
+    return new Map<string, TransactionDescription>()
   })
-  io.out(format === 'json' ? JSON.stringify({ transactions: rows.map(jsonOf) }, undefined, 2) : textOf(rows))
-  return EXIT_CODES.ok
+  const owners = isWhole
+    ? await OwnerDirectory.read(admin, applicationId)
+    : OwnerDirectory.ofApplication(admin, applicationId)
+  const rows: Row[] = []
+  for (const each of listed) {
+    const owner = await owners.of(each.transactionalId)
+    if (applicationId !== undefined && !all && prefix === undefined && owner?.application !== applicationId) continue
+    rows.push({ ...each, description: descriptions.get(each.transactionalId), owner })
+  }
+  return { rows: rows.toSorted((a, b) => (a.transactionalId < b.transactionalId ? -1 : 1)), gaps }
+}
+
+function gapsOf({ silent, leaderless }: TransactionSurvey): string[] {
+  const gaps = silent.map(
+    ({ nodeId, failure }) =>
+      `Broker ${String(nodeId)} did not answer, so the transactional ids it coordinates are missing: ${failure.message}`,
+  )
+  if (leaderless.length > 0) {
+    gaps.push(
+      `Nobody coordinates the transactional ids in ${String(leaderless.length)} partitions of __transaction_state, which have no leader: they are missing.`,
+    )
+  }
+  return gaps
 }
 
 function ageMsOf({ description }: Row): number | undefined {

@@ -1,6 +1,7 @@
 import { transactionOwner } from '../../engine/transaction-owner.ts'
 import type { Admin } from '../../kafka/admin/admin.ts'
 import type { GroupDescription } from '../../kafka/admin/group-admin.ts'
+import type { MillraceErrorCode } from '../../model/error-table.ts'
 import { asMillraceError } from '../../model/errors.ts'
 
 /** Who a transactional id seems to belong to. */
@@ -12,6 +13,13 @@ export interface OwnerGuess {
   /** Where that member runs. */
   readonly host: string | null
 }
+
+const WITHOUT_GROUP: ReadonlySet<MillraceErrorCode> = new Set<MillraceErrorCode>([
+  'NOT_AUTHORIZED',
+  'BROKER_UNREACHABLE',
+  'CONNECTION_LOST',
+  'REQUEST_TIMED_OUT',
+])
 
 /** Guesses owners by the groups of the cluster; each group is described once. */
 export class OwnerDirectory {
@@ -28,6 +36,11 @@ export class OwnerDirectory {
   static async read(admin: Admin, applicationId?: string): Promise<OwnerDirectory> {
     const groups = (await admin.listGroups()).map(({ groupId }) => groupId)
     return new OwnerDirectory(admin, new Set(applicationId === undefined ? groups : [applicationId, ...groups]))
+  }
+
+  /** Of one application at most, while brokers are away and their groups with them. */
+  static ofApplication(admin: Admin, applicationId: string | undefined): OwnerDirectory {
+    return new OwnerDirectory(admin, new Set(applicationId === undefined ? [] : [applicationId]))
   }
 
   /** `undefined` where no group has a name that the id begins with. */
@@ -47,8 +60,8 @@ export class OwnerDirectory {
     let description = this.#described.get(group)
     if (description === undefined) {
       description = this.#admin.describeGroup(group).catch((error: unknown) => {
-        // A guess may do without: whoever may not see the group still sees the transaction.
-        if (asMillraceError(error).code === 'NOT_AUTHORIZED') return undefined
+        // A guess may do without: whoever may not see the group, or finds its coordinator away, still sees the transaction.
+        if (WITHOUT_GROUP.has(asMillraceError(error).code)) return undefined
         throw error
       })
       this.#described.set(group, description)

@@ -145,6 +145,11 @@ export class Admin {
     return transactions.listTransactions(this.#context, filter)
   }
 
+  /** As `listTransactions`, but what some brokers answer is told although others do not; fails when none answers. */
+  surveyTransactions(filter: transactions.TransactionFilter = {}): Promise<transactions.TransactionSurvey> {
+    return transactions.surveyTransactions(this.#context, filter)
+  }
+
   /** Transactional ids with their partitions; those that do not exist are absent. */
   describeTransactions(
     transactionalIds: readonly string[],

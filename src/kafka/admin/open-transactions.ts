@@ -3,6 +3,7 @@ import type { AdminContext } from './admin-call.ts'
 import {
   describeListedTransactions,
   describeProducers,
+  leaderlessPartitions,
   listTransactions,
   type PartitionTransaction,
   type ProducerDescription,
@@ -36,12 +37,15 @@ export async function openTransactions(
   if (open.length === 0) return []
   const producerIds = [...new Set(open.map(({ producerId }) => producerId))]
   const listed = await listTransactions(context, { producerIds })
+  const isUnseen = (await leaderlessPartitions(context)).length > 0
   const owners = new Map(
     [...(await describeListedTransactions(context, listed)).values()].map(owner => [owner.producerId, owner]),
   )
   const judged = open.map(transaction => {
     const owner = owners.get(transaction.producerId)
-    return { ...transaction, owner, hanging: !willEnd(owner, transaction.topicPartition) }
+    // Where a coordinator is away nobody knows whether it will end what nobody else knows of.
+    const hanging = !willEnd(owner, transaction.topicPartition) && !(owner === undefined && isUnseen)
+    return { ...transaction, owner, hanging }
   })
   const hanging = judged.filter(transaction => transaction.hanging).map(({ topicPartition }) => topicPartition)
   if (hanging.length === 0) return judged

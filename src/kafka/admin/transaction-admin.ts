@@ -1,7 +1,9 @@
+import { asMillraceError, MillraceError } from '../../model/errors.ts'
 import type { TopicPartition, TopicPartitionMap } from '../../model/topic-partition.ts'
 import { groupByTopic } from '../partition-grouping.ts'
 import { ERROR_CODE } from '../protocol/error-codes.ts'
 import type { ResponseBodies } from '../protocol/messages.generated.ts'
+import type { Deadline } from '../cluster/deadline.ts'
 import { adminFailure, untilAnswered, type AdminContext } from './admin-call.ts'
 import { askLeaders } from './leader-calls.ts'
 
@@ -46,32 +48,87 @@ export interface ProducerDescription {
   readonly transactionStartOffset: number
 }
 
+/** What the brokers could be asked, and which did not answer. */
+export interface TransactionSurvey {
+  readonly listed: readonly ListedTransaction[]
+  /** Node ids of brokers that did not answer, with why; the ids that they coordinate are missing. */
+  readonly silent: readonly { readonly nodeId: number; readonly failure: MillraceError }[]
+  /** Partitions of the coordinators' log that no broker leads: nobody can tell of the ids in them. */
+  readonly leaderless: readonly number[]
+}
+
 const DURATION_FILTER_VERSION = 1
+/** The log in which coordinators keep transactions. */
+const STATE_TOPIC = '__transaction_state'
+/** A broker that is up answers a listing at once; one that is not must not hold up the others' answers. */
+const SURVEY_PATIENCE_MS = 5_000
 /** A transaction that is only begun to fence others needs no time. */
 const FENCING_TIMEOUT_MS = 1
 
 /** As `Admin.listTransactions`. */
-export function listTransactions(
-  context: AdminContext,
-  { states = [], producerIds = [], openForMs }: TransactionFilter,
-): Promise<ListedTransaction[]> {
+export function listTransactions(context: AdminContext, filter: TransactionFilter): Promise<ListedTransaction[]> {
   return untilAnswered(context, context.timeoutMs, async deadline => {
     const found: ListedTransaction[] = []
-    for (const nodeId of context.cluster.brokers.keys()) {
-      const opening = context.cluster.connection(nodeId, 'control')
-      const connection = await deadline.bound(`Broker ${String(nodeId)} could not be reached`, opening)
-      const version = connection.apiVersions.best('ListTransactions') ?? 0
-      const duration =
-        openForMs !== undefined && version >= DURATION_FILTER_VERSION ? { durationFilter: openForMs } : {}
-      const body = { stateFilters: states, producerIdFilters: producerIds, ...duration }
-      const response = await connection.send('ListTransactions', body, { timeoutMs: Math.max(1, deadline.remainingMs) })
-      if (response.errorCode !== 0) throw adminFailure(response.errorCode, { doing: 'list the transactions' })
-      for (const { transactionalId, producerId, transactionState } of response.transactionStates) {
-        found.push({ transactionalId, producerId, state: transactionState, coordinator: nodeId })
-      }
-    }
+    for (const nodeId of context.cluster.brokers.keys())
+      found.push(...(await listOn(context, nodeId, filter, deadline)))
     return found
   })
+}
+
+async function listOn(
+  { cluster }: AdminContext,
+  nodeId: number,
+  { states = [], producerIds = [], openForMs }: TransactionFilter,
+  deadline: Deadline,
+): Promise<readonly ListedTransaction[]> {
+  const opening = cluster.connection(nodeId, 'control')
+  const connection = await deadline.bound(`Broker ${String(nodeId)} could not be reached`, opening)
+  const version = connection.apiVersions.best('ListTransactions') ?? 0
+  const duration = openForMs !== undefined && version >= DURATION_FILTER_VERSION ? { durationFilter: openForMs } : {}
+  const body = { stateFilters: states, producerIdFilters: producerIds, ...duration }
+  const response = await connection.send('ListTransactions', body, { timeoutMs: Math.max(1, deadline.remainingMs) })
+  if (response.errorCode !== 0) throw adminFailure(response.errorCode, { doing: 'list the transactions' })
+  return response.transactionStates.map(({ transactionalId, producerId, transactionState: state }) => ({
+    transactionalId,
+    producerId,
+    state,
+    coordinator: nodeId,
+  }))
+}
+
+/** As `Admin.surveyTransactions`. */
+export async function surveyTransactions(context: AdminContext, filter: TransactionFilter): Promise<TransactionSurvey> {
+  const patienceMs = Math.min(context.timeoutMs, SURVEY_PATIENCE_MS)
+  const answers = await Promise.all(
+    Array.from(context.cluster.brokers.keys(), async nodeId => {
+      const asking = untilAnswered(context, patienceMs, deadline => listOn(context, nodeId, filter, deadline))
+      return { nodeId, answer: await asking.catch(asMillraceError) }
+    }),
+  )
+  const silent = answers.flatMap(({ nodeId, answer }) =>
+    answer instanceof MillraceError ? [{ nodeId, failure: answer }] : [],
+  )
+  const [first] = silent
+  if (first !== undefined && silent.length === answers.length) throw first.failure
+  return {
+    listed: answers.flatMap(({ answer }) => (answer instanceof MillraceError ? [] : answer)),
+    silent,
+    leaderless: await leaderlessPartitions(context),
+  }
+}
+
+/** Partitions of the coordinators' log without a leader; none where its topic may not be looked at. */
+export async function leaderlessPartitions({ cluster }: AdminContext): Promise<readonly number[]> {
+  try {
+    await cluster.refresh([STATE_TOPIC])
+    const info = await cluster.topic(STATE_TOPIC)
+    return (info?.partitions ?? [])
+      .filter(({ partition }) => cluster.leaderOf({ topic: STATE_TOPIC, partition }) === undefined)
+      .map(({ partition }) => partition)
+  } catch (error) {
+    if (error instanceof MillraceError && error.code === 'NOT_AUTHORIZED') return []
+    throw error
+  }
 }
 
 /** As `Admin.describeTransactions`. */

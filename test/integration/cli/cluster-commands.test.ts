@@ -201,3 +201,45 @@ describe('check by a user with few rights', function () {
     }
   })
 })
+
+describe('commands on transactions of a secured cluster', function () {
+  this.timeout(120_000)
+  const kafka = useBroker('secure')
+
+  it("go in with the properties that Kafka's own tools take, and without them only say that they cannot", async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'millrace-cli-'))
+    try {
+      const { username, password } = LOCAL_USERS.admin
+      const properties = join(folder, 'client.properties')
+      const text = [
+        'security.protocol=SASL_SSL',
+        'sasl.mechanism=SCRAM-SHA-512',
+        'sasl.jaas.config=org.apache.kafka.common.security.scram.ScramLoginModule required \\',
+        `  username="${username}" password="${password}";`,
+        'ssl.truststore.type=PEM',
+        `ssl.truststore.location=${join(folder, 'ca.pem')}`,
+        'request.timeout.ms=20000',
+      ]
+      await writeFile(join(folder, 'ca.pem'), kafka().ca ?? '')
+      await writeFile(properties, text.join('\n'))
+      const transactionalId = uniqueName('secured')
+      const writer = await KafkaWriter.open(kafka().internalBootstrapServers, { 'transactional.id': transactionalId })
+      await writer.begin()
+      await writer.abort()
+      await writer.close()
+
+      const place = ['--bootstrap-server', kafka().bootstrapServers, '--command-config', properties]
+      const listed = await run('txn', 'list', ...place)
+      expect(listed.code, listed.err).to.equal(0)
+      expect(listed.out).to.include(transactionalId)
+      const wrong = join(folder, 'wrong.properties')
+      await writeFile(wrong, text.join('\n').replace(password, 'not-this-one'))
+      const refused = await run('txn', 'list', ...place.slice(0, 2), '--command-config', wrong)
+      expect(refused.code).to.equal(77)
+      expect(refused.out + refused.err).not.to.include('not-this-one')
+      expect((await run('txn', 'list', '--command-config', properties)).code).to.equal(2)
+    } finally {
+      await rm(folder, { recursive: true, force: true })
+    }
+  })
+})
