@@ -1,4 +1,6 @@
 import { expect } from 'chai'
+import { systemClock } from '../../src/engine/system-clock.ts'
+import { Admin } from '../../src/kafka/admin/admin.ts'
 import { TopicPartitionMap } from '../../src/model/topic-partition.ts'
 import { uniqueName } from '../support/broker.ts'
 import { eventually } from '../support/condition.ts'
@@ -6,6 +8,8 @@ import { faultFired } from '../support/fault-count.ts'
 import type { RecordToWrite } from '../support/kafka-writer.ts'
 import { numbered, PATIENCE_MS, useCaseRoom, type CaseApplication } from '../integration/cases/case-room.ts'
 
+/** How long it is tried what must be refused. */
+const REFUSED_MS = 3_000
 /** Deep enough to overflow the stack of a parser that recurses. */
 const DEPTH = 100_000
 
@@ -153,19 +157,17 @@ describe('poisoned data', function () {
     const partition = { topic: input, partition: 0 }
     const start = new TopicPartitionMap<{ offset: number; leaderEpoch: number; metadata: string }>()
     start.set(partition, { offset: 0, leaderEpoch: -1, metadata: '' })
+    // A group that has members may have none in a moment: the question is asked again until its deadline.
+    const impatient = new Admin(room().cluster, { clock: systemClock, timeoutMs: REFUSED_MS })
     const refusals = await Promise.all([
-      room()
-        .admin.deleteGroup(id)
-        .then(
-          deleted => (deleted ? 'deleted' : 'refused'),
-          () => 'refused',
-        ),
-      room()
-        .admin.alterGroupOffsets(id, start)
-        .then(
-          () => 'reset',
-          () => 'refused',
-        ),
+      impatient.deleteGroup(id).then(
+        deleted => (deleted ? 'deleted' : 'refused'),
+        () => 'refused',
+      ),
+      impatient.alterGroupOffsets(id, start).then(
+        () => 'reset',
+        () => 'refused',
+      ),
     ])
     expect(refusals).to.deep.equal(['refused', 'refused'])
     await room().write(input, numbered(20, 20, 'k'))

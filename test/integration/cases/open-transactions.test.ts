@@ -113,6 +113,8 @@ describe('a transaction of another producer that stays open on the input', funct
     await writer.commit()
     await writer.close()
     await room().untilOffsets(application.id, input, [14])
+    const values = [...numbered(9), ...numbered(3, 100)].map(({ value }) => value)
+    expect(await room().values(`${input}-out`)).to.deep.equal(values)
     await process.untilLine('an input that was held up goes on', PATIENCE_MS)
     await isZero('millrace_lag_blocked_records')
     await isZero('millrace_last_stable_offset_age_seconds')

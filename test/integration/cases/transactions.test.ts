@@ -168,32 +168,6 @@ describe('transactions of an application', function () {
     expect(aborts).to.equal(1)
   })
 
-  it('of a process that is gone for good are named by the broker, and their age was in the metrics (case 26)', async () => {
-    const input = await room().topic('in')
-    await room().write(input, numbered(10))
-    const application = copyOf(input, {
-      servers: proxy.bootstrapServers,
-      http: { port: 0 },
-      kafka: { 'transaction.timeout.ms': 60_000 },
-    })
-    const held = proxy.rule({ api: 'TxnOffsetCommit', direction: 'request', action: { type: 'hold' } })
-    const process = await room().start(application)
-    const metric = await metricsOf(process)
-    await held.waitHeld(1, PATIENCE_MS)
-    await eventually('the age of the open transaction grows', async () => {
-      const [age = 0] = await metric(/^millrace_transaction_age_seconds\{/)
-      return age > 0.3
-    })
-    await process.kill()
-    held.remove()
-    held.drop()
-    const [open] = await room().openTransactions(application.id)
-    if (open === undefined) throw new Error('the broker lists no open transaction')
-    expect(await room().records(`${input}-out`), 'its readers see nothing of it').to.deep.equal([])
-    await room().admin.fenceTransaction(open)
-    expect(await room().openTransactions(application.id)).to.deep.equal([])
-  })
-
   it('move the offsets where a filter drops everything, and are not made while nothing happens (case 28)', async () => {
     const input = await room().topic('in')
     await room().write(input, numbered(300))
@@ -273,24 +247,5 @@ describe('transactions of an application', function () {
     // The group knows of a commit before the application has its answer.
     await eventually('nothing is left to read', async () => (await metric(/^millrace_lag_readable_records\{/))[0] === 0)
     expect(await metric(/^millrace_lag_blocked_records\{/)).to.deep.equal([0])
-  })
-
-  it("of the input's writers that stay open count as blocked, not as lag of the application (case 37)", async () => {
-    const input = await room().topic('in')
-    const writer = await KafkaWriter.open(room().servers, { 'transactional.id': uniqueName('writer') })
-    await writer.transaction(input, numbered(5), 'commit')
-    const application = copyOf(input, { http: { port: 0 } })
-    const process = await room().start(application)
-    await room().untilOffsets(application.id, input, [6])
-    await writer.begin()
-    await writer.write(input, numbered(4, 5))
-    const metric = await metricsOf(process)
-    await eventually('four records are blocked', async () => (await metric(/^millrace_lag_blocked_records\{/))[0] === 4)
-    await eventually('none is readable', async () => (await metric(/^millrace_lag_readable_records\{/))[0] === 0)
-    await writer.commit()
-    await writer.close()
-    await eventually('nothing is blocked', async () => (await metric(/^millrace_lag_blocked_records\{/))[0] === 0)
-    await room().untilOffsets(application.id, input, [11])
-    expect(await room().values(`${input}-out`)).to.deep.equal(texts(9))
   })
 })

@@ -12,10 +12,21 @@ const RECORDS_PER_LIFE = 60
 const RESTART_MS_MAX = 20_000
 const TRANSACTION_TIMEOUT_MS = 60_000
 
+/** Between requests that go another way, or not at all, without transaction.version 2. */
+const OF_PROTOCOL_1: readonly CrashPointName[] = [
+  'addPartitions:answered',
+  'produce:firstAnswered',
+  'produce:allAnswered',
+  'addOffsets:answered',
+  'txnOffsetCommit:answered',
+  'endTxn:sent',
+  'endTxn:answered',
+]
+
 /** AddOffsetsToTxn is sent without transaction.version 2 only; 3.9.1 does what 4.4 without it does, so a few points will do. */
 const POINTS: readonly (readonly [BrokerKind, readonly CrashPointName[]])[] = [
   ['tv2', CRASH_POINTS.filter(point => point !== 'addOffsets:answered')],
-  ['tv0', CRASH_POINTS],
+  ['tv0', OF_PROTOCOL_1],
   ['3.9.1', ['produce:allAnswered', 'addOffsets:answered', 'txnOffsetCommit:answered', 'endTxn:sent']],
 ]
 
