@@ -95,6 +95,7 @@ export type {
   SerdeFor,
   SinkOptions,
   SourceOptions,
+  StoreHistory,
   StoreOptions,
   StreamJoinOptions,
   StreamSourceOptions,
@@ -108,6 +109,7 @@ export type {
   ToOptions,
   ValueSerdeOption,
   ValueStoreOptions,
+  VersionedOption,
   WindowedStoreOptions,
   WindowedValueStoreOptions,
 } from './topology/options.ts'

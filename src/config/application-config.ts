@@ -123,6 +123,8 @@ export interface StepConfig {
   readonly key: SerdeSpec | undefined
   readonly value: SerdeSpec | undefined
   readonly store: StoreSpecConfig | undefined
+  /** How long earlier versions of a table are kept, in ms. */
+  readonly versionedMs: number | undefined
 }
 
 /** One entry of `sinks:`. */

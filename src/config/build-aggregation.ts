@@ -12,7 +12,7 @@ import {
   type Aggregation,
 } from './aggregate-state.ts'
 import type { StepConfig } from './application-config.ts'
-import { computedKeySerde, serdeOf, storeOptions, type BuildContext } from './build-context.ts'
+import { computedKeySerde, resultOptions, serdeOf, type BuildContext } from './build-context.ts'
 import { aggregateWindowed } from './build-windowed.ts'
 import type { Flow } from './flow.ts'
 import { ENTRY_VARIABLES, mapper, stateFunction, STATE_VARIABLES, textKey, withWindow } from './step-functions.ts'
@@ -25,7 +25,7 @@ export function buildStreamAggregation(
   context: BuildContext,
 ): Flow {
   const grouped = groupStream(stream, step, context)
-  const options = storeOptions(step.name, step.store)
+  const options = resultOptions(step)
   const table =
     grouped === undefined
       ? undefined
@@ -43,7 +43,7 @@ export function buildTableAggregation(
   context: BuildContext,
 ): Flow {
   const grouped = groupTable(table, step, context)
-  const options = storeOptions(step.name, step.store)
+  const options = resultOptions(step)
   const result = grouped === undefined ? undefined : aggregateTable(grouped, options, step, operator, context)
   return { kind: 'table', handle: result ?? table }
 }
@@ -92,7 +92,7 @@ function groupTable(table: TableHandle, step: StepConfig, context: BuildContext)
   })
 }
 
-type Options = ReturnType<typeof storeOptions>
+type Options = ReturnType<typeof resultOptions>
 
 function aggregateStream(
   grouped: GroupedStreamHandle,

@@ -2,7 +2,7 @@ import type { StreamHandle, TableHandle } from '../topology/handles.ts'
 import type { StepConfig } from './application-config.ts'
 import { constant, jsonSerde, type Aggregation } from './aggregate-state.ts'
 import { groupStream } from './build-aggregation.ts'
-import { serdeOf, storeOptions, type BuildContext } from './build-context.ts'
+import { resultOptions, serdeOf, type BuildContext } from './build-context.ts'
 import { mergeOf } from './build-windowed.ts'
 import type { ExpressionSpec } from './expression-spec.ts'
 import { stateFunction, STATE_VARIABLES, type StateFunction } from './step-functions.ts'
@@ -40,7 +40,7 @@ export function buildCogroup(
     if (grouped === undefined || update === undefined) return undefined
     cogrouped = cogrouped.cogroup(grouped, update)
   }
-  const options = { ...storeOptions(step.name, step.store), value: serdeOf(step.value, context) ?? jsonSerde }
+  const options = { ...resultOptions(step), value: serdeOf(step.value, context) ?? jsonSerde }
   const { window } = step
   if (window === undefined) return cogrouped.aggregate(constant(operator.init), options)
   const { lateTopic, emit } = window

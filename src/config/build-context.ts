@@ -2,7 +2,7 @@ import { json } from '../serdes/json.ts'
 import { serdeNamed } from '../serdes/names.ts'
 import type { AnySerde } from '../serdes/serde.ts'
 import { string } from '../serdes/text.ts'
-import type { WindowedStoreOptions } from '../topology/options.ts'
+import type { VersionedOption, WindowedStoreOptions } from '../topology/options.ts'
 import type { SerdeSpec, StepConfig, StoreSpecConfig } from './application-config.ts'
 import type { ExpressionCompiler } from './expression-compiler.ts'
 import type { ExpressionSpec } from './expression-spec.ts'
@@ -68,6 +68,13 @@ export function storeOptions(
     ...(store?.caching === undefined ? {} : { caching: store.caching }),
     ...(store?.retentionMs === undefined ? {} : { retention: store.retentionMs }),
   }
+}
+
+/** Options of the store of a table, which may keep versions. */
+export function resultOptions(step: StepConfig): ReturnType<typeof storeOptions> & VersionedOption {
+  const { name, store, versionedMs } = step
+  const options = storeOptions(name, store)
+  return versionedMs === undefined ? options : { ...options, versioned: { historyRetention: versionedMs } }
 }
 
 function isSerde(value: unknown): value is AnySerde {

@@ -5,22 +5,31 @@ import { StreamHandle } from '../topology/handles.ts'
 import type { ErasedSupplier } from '../topology/processor-node.ts'
 import { declareReads, readsOf } from '../topology/reads.ts'
 import type { OperatorConfig, StepConfig } from './application-config.ts'
-import { computedKeySerde, computedValueSerde, serdeOf, storeOptions, type BuildContext } from './build-context.ts'
+import {
+  computedKeySerde,
+  computedValueSerde,
+  resultOptions,
+  serdeOf,
+  storeOptions,
+  type BuildContext,
+} from './build-context.ts'
 import type { ExpressionSpec } from './expression-spec.ts'
 import type { Flow } from './flow.ts'
 import { addLoggedPeek } from './logged-peek.ts'
 import {
   condition,
+  elementFunction,
+  type ElementFunction,
   elements,
   headersFrom,
   ITEM_VARIABLES,
   mapper,
-  partitioner,
   PARTITION_VARIABLES,
+  partitioner,
+  type RecordFunction,
   textKey,
   timestampMs,
   withWindow,
-  type RecordFunction,
 } from './step-functions.ts'
 
 type Of<K extends OperatorConfig['kind']> = Extract<OperatorConfig, { readonly kind: K }>
@@ -134,21 +143,12 @@ export function buildFlatMap(
     expectList(operator.each, expression, context)
     return mapper(expression)
   })
-  const key =
-    operator.key === undefined
-      ? undefined
-      : compiler.compile(operator.key, withWindow(ITEM_VARIABLES, stream.parts.key))
-  const value =
-    operator.value === undefined
-      ? undefined
-      : compiler.compile(operator.value, withWindow(ITEM_VARIABLES, stream.parts.key))
-  for (const spec of [operator.key, operator.value]) {
-    if (spec?.kind === 'module')
-      context.problems.add(spec.place, 'in a flatMap only "each" can be a module', 'let it return the finished values')
-  }
+  const part = (spec: ExpressionSpec | undefined): ElementFunction | undefined =>
+    compiler.functionOf(spec, withWindow(ITEM_VARIABLES, stream.parts.key), elementFunction)
+  const [key, value] = [part(operator.key), part(operator.value)]
   if (each === undefined) return { kind: 'stream', handle: stream }
   const parts = { key, value, keyIsText: step.key === undefined }
-  const many = readingAs(elements(each, parts), each, ...[key, value].filter(part => part !== undefined).map(mapper))
+  const many = readingAs(elements(each, parts), each, ...[key, value].filter(made => made !== undefined))
   const options = { name: step.name }
   const mapped = operator.key === undefined ? stream.flatMapValues(many, options) : stream.flatMap(many, options)
   const serdes = {
@@ -194,7 +194,7 @@ export function buildRepartition(
 /** Stream → table. */
 export function buildToTable(stream: StreamHandle, step: StepConfig, context: BuildContext): Flow {
   const serdes = { key: serdeOf(step.key, context), value: serdeOf(step.value, context) }
-  return { kind: 'table', handle: stream.toTable({ ...storeOptions(step.name, step.store), ...serdes }) }
+  return { kind: 'table', handle: stream.toTable({ ...resultOptions(step), ...serdes }) }
 }
 
 /** Drops what was seen before. */

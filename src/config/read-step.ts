@@ -1,3 +1,4 @@
+import { parseDurationMs } from '../model/duration.ts'
 import { nearestName } from '../model/nearest-name.ts'
 import type { OperatorConfig, StepConfig } from './application-config.ts'
 import { readOperator } from './read-operator.ts'
@@ -50,6 +51,18 @@ export function readStep(name: string, fields: Fields, problems: ProblemList): S
       'add count: {}, sum, min, max, reduce or aggregate; or write key: to re-key',
     )
   }
+  const versioned = fields.duration('versioned')
+  if (
+    versioned !== undefined &&
+    operator.kind !== 'table' &&
+    !(AGGREGATIONS.has(operator.kind) && window === undefined)
+  ) {
+    problems.add(
+      fields.keyPlace('versioned'),
+      `${fields.what} keeps no versions`,
+      'write it at table: {}, at an aggregation without window, or at a source',
+    )
+  }
   return {
     name,
     place: fields.place,
@@ -60,6 +73,7 @@ export function readStep(name: string, fields: Fields, problems: ProblemList): S
     key: serdes === undefined ? undefined : readSerde(serdes, 'key', problems),
     value: serdes === undefined ? undefined : readSerde(serdes, 'value', problems),
     store,
+    versionedMs: versioned === undefined ? undefined : parseDurationMs(versioned),
   }
 }
 

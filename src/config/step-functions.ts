@@ -135,30 +135,47 @@ export function timestampMs(result: unknown): number {
   throw new TypeError(`a timestamp is whole milliseconds since 1970 or timestamp(…), got ${typeNameOf(result)}`)
 }
 
+/** A step's function on an element of a list, and on the record that the list was made of. */
+export type ElementFunction = (
+  item: unknown,
+  index: number,
+  value: unknown,
+  key: unknown,
+  record: RecordFacts,
+) => unknown
+
 /** What an element of a flatMap becomes. */
 export interface ElementParts {
-  readonly key: Expression | undefined
-  readonly value: Expression | undefined
+  readonly key: ElementFunction | undefined
+  readonly value: ElementFunction | undefined
   /** The key is text by default. */
   readonly keyIsText: boolean
 }
 
+/** The value of an expression of `item`, `index` and the record. */
+export function elementFunction(expression: Expression): ElementFunction {
+  const scope = new ExpressionScope()
+  const { evaluate } = expression
+  return withReads(expression, (item, index, value, key, record) => {
+    scope.item = item
+    scope.index = index
+    scope.value = value
+    enterKey(scope, key)
+    scope.record = record
+    return evaluate(scope)
+  })
+}
+
 /** The elements of a flatMap, each with the key and value computed for it. */
 export function elements(each: RecordFunction, { key, value, keyIsText }: ElementParts): RecordFunction {
-  const scope = new ExpressionScope()
   return (recordValue, recordKey, record) => {
     const items = each(recordValue, recordKey, record)
     if (!Array.isArray(items)) throw new TypeError(`flatMap needs a list, got ${typeNameOf(items)}`)
-    scope.value = recordValue
-    enterKey(scope, recordKey)
-    scope.record = record
     return items.map((item: unknown, index) => {
-      scope.item = item
-      scope.index = index
-      const made = value === undefined ? item : value.evaluate(scope)
+      const made = value === undefined ? item : value(item, index, recordValue, recordKey, record)
       if (key === undefined) return made
-      const newKey = key.evaluate(scope)
-      return [keyIsText ? textOrNull(newKey) : newKey, made]
+      const newKey = key(item, index, recordValue, recordKey, record) ?? null
+      return [keyIsText ? textOrNull(newKey) : newKey, made ?? null]
     })
   }
 }

@@ -102,6 +102,10 @@ export const STEP_KEYS: Vocabulary = {
     schema: ref('store'),
     default: "the step's name",
   },
+  versioned: {
+    doc: 'With `table` or an aggregation without window: how long earlier versions are kept, for joins by time.',
+    schema: DURATION,
+  },
   window: {
     doc: 'With an aggregation: the windows it is kept in, `{ tumbling }`, `{ hopping, every }`, `{ sliding }` or `{ session }`, each with `grace`, or `{ unlimited: start }`.',
     schema: {
@@ -152,7 +156,7 @@ export const OPERATORS: Vocabulary = {
   },
   value: { doc: 'New value.', schema: EXPRESSION },
   flatMap: {
-    doc: 'Any number of records: one per element of `each`, with `key` and `value` computed of `item` and `index`.',
+    doc: 'Any number of records: one per element of `each`, with `key` and `value` computed of `item` and `index`; a module there is called with `(item, index, value, key, record)`.',
     schema: {
       type: 'object',
       properties: { each: EXPRESSION, key: EXPRESSION, value: EXPRESSION },

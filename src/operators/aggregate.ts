@@ -1,5 +1,5 @@
 import type { DropReason } from '../model/record-failure.ts'
-import type { KeyValueState } from '../stores/key-value-state.ts'
+import type { AggregateState } from '../stores/key-value-state.ts'
 import type { Forward } from './forward.ts'
 import type { KeyBytes } from './side-bytes.ts'
 import type { Site } from './stateless.ts'
@@ -7,7 +7,7 @@ import { made, sync, type CombineStep } from './step.ts'
 
 /** What an aggregation works with. */
 export interface AggregationParts extends Site {
-  readonly store: KeyValueState
+  readonly store: AggregateState
   /** The bytes of the record's key. */
   readonly keyBytes: KeyBytes
   readonly dropped: (reason: DropReason) => void

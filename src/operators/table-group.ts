@@ -1,4 +1,4 @@
-import type { KeyValueState } from '../stores/key-value-state.ts'
+import type { AggregateState } from '../stores/key-value-state.ts'
 import { Change } from './change.ts'
 import type { Forward } from './forward.ts'
 import type { KeyBytes } from './side-bytes.ts'
@@ -46,7 +46,7 @@ export function tableSelect(
 
 /** What an aggregation over a grouped table works with. */
 export interface TableAggregationParts extends Site {
-  readonly store: KeyValueState
+  readonly store: AggregateState
   readonly keyBytes: KeyBytes
   readonly sendsOld: boolean
 }

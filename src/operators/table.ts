@@ -1,6 +1,6 @@
 import type { DropReason } from '../model/record-failure.ts'
 import type { KeyValueState } from '../stores/key-value-state.ts'
-import type { VersionedState } from '../stores/versioned-state.ts'
+import type { VersionedState, VersionEnd } from '../stores/versioned-state.ts'
 import type { Forward } from './forward.ts'
 import type { KeyBytes } from './side-bytes.ts'
 import type { Site } from './stateless.ts'
@@ -73,6 +73,29 @@ export function versionedTableSource(parts: VersionedSourceParts, next: Forward)
       return
     }
     record.isLatest = end === 'latest'
+    next(key, value, timestamp, headers, old)
+    record.isLatest = true
+  }
+}
+
+/** What tells of results that were put into a store with versions. */
+export interface VersionedResultParts extends Site {
+  readonly store: { readonly lastEnd: VersionEnd }
+  readonly dropped: (reason: DropReason) => void
+}
+
+/**
+ * Hands on what was just put into a store with versions: not what came too late to be kept, and what is not the latest under
+ * that mark. Kafka Streams: the return code of `KeyValueStoreWrapper.put` in `KStreamAggregate`, `KTableAggregate`.
+ */
+export function versionedResults({ record, store, dropped }: VersionedResultParts, next: Forward): Forward {
+  return (key, value, timestamp, headers, old) => {
+    const { lastEnd } = store
+    if (lastEnd === 'rejected') {
+      dropped('outOfOrderVersion')
+      return
+    }
+    record.isLatest = lastEnd === 'latest'
     next(key, value, timestamp, headers, old)
     record.isLatest = true
   }

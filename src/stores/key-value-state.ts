@@ -16,6 +16,9 @@ export interface KeyRange {
   readonly backwards?: boolean
 }
 
+/** What an aggregation needs of the store of its results. */
+export type AggregateState = Pick<KeyValueState, 'get' | 'lastTimestamp' | 'put'>
+
 /**
  * A key-value store of one task as operators use it: keys are bytes, values are what the store's serde reads, each with the
  * event time of its last update. Every engine of this kind passes the same contract tests. Kafka Streams:

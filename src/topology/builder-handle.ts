@@ -8,7 +8,7 @@ import { bytes } from '../serdes/text.ts'
 import { DefinedStore, type StoreDefinition, type StoreEngineOptions, type StoreSpec } from '../stores/store-spec.ts'
 import { Graph } from './graph.ts'
 import { IGNORES, READS, type GraphNode, type SourceDefinition } from './graph-node.ts'
-import { durationOr0 } from './join-options.ts'
+import { historyOf } from './materialized.ts'
 import { GlobalTableHandle, StreamHandle, TableHandle } from './handles.ts'
 import type { InvalidTimestamp, OffsetReset } from './options.ts'
 import type { Named, SerdePair } from './parts.ts'
@@ -69,10 +69,7 @@ export class BuilderHandle {
         options,
         sources: [parent],
         readsTopic: true,
-        historyMs:
-          options.versioned === undefined
-            ? undefined
-            : durationOr0(graph, options.versioned.historyRetention, 'historyRetention', name),
+        historyMs: historyOf(graph, options, name),
       }),
     )
   }

@@ -5,6 +5,7 @@ import type {
   Merger,
   Present,
   ValueStoreOptions,
+  VersionedOption,
   WindowedValueStoreOptions,
 } from './options.ts'
 import type { SessionWindows, TimeWindows, WindowedByOptions } from './windows.ts'
@@ -31,7 +32,7 @@ export interface CogroupedKStream<K, A, Table, WindowedTable> {
     aggregator: Aggregator<K, Present<VO>, A>,
   ): CogroupedKStream<K, A, Table, WindowedTable>
   /** Builds the aggregate. Kafka Streams: `aggregate`. */
-  aggregate(initializer: Initializer<A>, options: ValueStoreOptions<A>): Table
+  aggregate(initializer: Initializer<A>, options: ValueStoreOptions<A> & VersionedOption): Table
   /** Aggregates per window of time or session. Kafka Streams: `windowedBy`. */
   windowedBy<W extends TimeWindows | SessionWindows>(
     windows: W,

@@ -4,14 +4,14 @@ import { aggregateFold } from '../operators/windowed-aggregation.ts'
 import { withoutNull } from '../serdes/nullable.ts'
 import type { AnySerde } from '../serdes/serde.ts'
 import type { StoreDefinition } from '../stores/store-spec.ts'
-import { resultsOf } from './cached-results.ts'
 import type { Graph } from './graph.ts'
 import { PASSES, READS, type GraphNode } from './graph-node.ts'
-import type { StoreOptions } from './options.ts'
+import { MaterializedResult } from './materialized.ts'
+import type { StoreOptions, VersionedOption } from './options.ts'
 import { union, type ErasedWindowedOptions, type GroupedStreamParts, type TableParts } from './parts.ts'
 import { readsOf } from './reads.ts'
 import { repartitionOf } from './stream-grouping.ts'
-import { StoredTable, type TableOrigin } from './table-origin.ts'
+import type { TableOrigin } from './table-origin.ts'
 import type { ErasedWindowedBy } from './windowed-grouping.ts'
 import { lateTopicOf } from './windowed-grouping.ts'
 import { addWindowedNode, windowedKeySerde, windowedStore } from './windowed-node.ts'
@@ -57,33 +57,33 @@ export function cogroupedWindowedBy(
 export function addCogrouped(
   inputs: CogroupedParts,
   initializer: () => unknown,
-  options: StoreOptions & { readonly value: AnySerde },
+  options: StoreOptions & VersionedOption & { readonly value: AnySerde },
 ): TableParts {
   const { graph, key, storeName, parents } = beginCogroup(inputs, options)
-  const value = withoutNull(options.value)
-  const definition: StoreDefinition = { name: storeName, kind: 'timestampedKeyValue', key, value, options }
-  const origin = new StoredTable(storeName)
-  graph.addStore(definition)
+  const result = new MaterializedResult(graph, storeName, { key, value: options.value }, options)
+  const { origin, definition } = result
   const nodes = inputs.map(({ aggregator }, at) => {
     const node = graph.add({
       name: aggregateName(graph, options.name, at),
       parents: parentAt(parents, at),
-      keeps: storeName,
+      ...result.keeps,
       use: side => (side === 'value' ? READS : { ...PASSES, reads: readsOf(aggregator, 'key'), writes: [key] }),
       serdes: { key, value: options.value },
-      compile: compiler =>
-        aggregate(
+      compile: compiler => {
+        const { store, next } = result.compile(compiler)
+        return aggregate(
           {
             ...compiler.site,
-            store: compiler.store(storeName),
+            store,
             keyBytes: compiler.keyBytes(key, compiler.changelogTopic(storeName)),
             dropped: compiler.dropped,
             sendsOld: origin.sendsOld,
           },
           initializer,
           aggregator,
-          resultsOf(compiler, compiler.store(storeName), key, () => origin.sendsOld),
-        ),
+          next,
+        )
+      },
     })
     graph.connect(node, storeName)
     return node

@@ -44,6 +44,7 @@ import type {
   ToOptions,
   ValueSerdeOption,
   ValueStoreOptions,
+  VersionedOption,
   WindowedStoreOptions,
   WindowedValueStoreOptions,
 } from './options.ts'
@@ -126,7 +127,9 @@ export interface KStream<K, V, Missing extends MissingSerde = never> {
 
   /** The latest value per key; null values delete, null keys are dropped. Kafka Streams: `toTable`. */
   toTable<KR = Present<K>, VR = Present<V>>(
-    ...serdes: OptionsArg<StoreOptions & KeySerdeOption<K, KR, Missing> & ValueSerdeOption<V, VR, Missing>>
+    ...serdes: OptionsArg<
+      StoreOptions & VersionedOption & KeySerdeOption<K, KR, Missing> & ValueSerdeOption<V, VR, Missing>
+    >
   ): KTable<Held<KR>, Held<VR>>
   /** Groups by the present key; null keys are dropped. Kafka Streams: `groupByKey`, `Grouped`. */
   groupByKey<KR = Present<K>, VR = Present<V>>(
@@ -212,17 +215,17 @@ export interface KGroupedStream<in out K, in out V, Missing extends 'no value se
   V
 > {
   /** Number of records per key. Kafka Streams: `count`. */
-  count(options?: StoreOptions): KTable<K, number>
+  count(options?: StoreOptions & VersionedOption): KTable<K, number>
   /** Combines the values of a key; the first value starts; null deletes. Kafka Streams: `reduce`. */
   reduce(
     reducer: (aggregate: Present<V>, value: Present<V>, key: K) => Present<V> | null,
-    ...serdes: OptionsArg<StoreOptions & ValueSerdeOption<V, Present<V>, Missing>>
+    ...serdes: OptionsArg<StoreOptions & VersionedOption & ValueSerdeOption<V, Present<V>, Missing>>
   ): KTable<K, Present<V>>
   /** Builds an aggregate per key; the serde decides its type. Kafka Streams: `aggregate`. */
   aggregate<A>(
     initializer: Initializer<Held<A>>,
     aggregator: Aggregator<K, Present<V>, Held<A>>,
-    options: ValueStoreOptions<A>,
+    options: ValueStoreOptions<A> & VersionedOption,
   ): KTable<K, A>
   /** Aggregates per key and window of time or session. Kafka Streams: `windowedBy(TimeWindows | SlidingWindows | UnlimitedWindows | SessionWindows)`, `emitStrategy`. */
   windowedBy<W extends TimeWindows | SessionWindows>(
@@ -376,18 +379,18 @@ export interface KTable<K, V, Missing extends MissingSerde = never> extends Tabl
 /** A table grouped by a new key: each change takes the old value out and puts the new one in. Kafka Streams: `KGroupedTable`. */
 export interface KGroupedTable<K, V> {
   /** Number of entries per group. Kafka Streams: `count`. */
-  count(options?: StoreOptions): KTable<K, number>
+  count(options?: StoreOptions & VersionedOption): KTable<K, number>
   /** Combines the values of a group; `subtractor` undoes `adder`. Kafka Streams: `reduce`. */
   reduce(
     adder: (aggregate: V, value: V, key: K) => V | null,
     subtractor: (aggregate: V, value: V, key: K) => V | null,
-    options?: StoreOptions,
+    options?: StoreOptions & VersionedOption,
   ): KTable<K, V>
   /** Builds an aggregate per group; `subtractor` undoes `adder`. The serde decides its type. Kafka Streams: `aggregate`. */
   aggregate<A>(
     initializer: Initializer<Held<A>>,
     adder: Aggregator<K, V, Held<A>>,
     subtractor: Aggregator<K, V, Held<A>>,
-    options: ValueStoreOptions<A>,
+    options: ValueStoreOptions<A> & VersionedOption,
   ): KTable<K, A>
 }

@@ -1,7 +1,7 @@
 import type { CombineStep } from '../operators/step.ts'
 import type { AnySerde } from '../serdes/serde.ts'
 import * as cogroup from './cogroup.ts'
-import type { StoreOptions } from './options.ts'
+import type { StoreOptions, VersionedOption } from './options.ts'
 import type { ErasedWindowedOptions, GroupedStreamParts, TableParts } from './parts.ts'
 import * as windowed from './windowed-grouping.ts'
 import type { WindowsOptions } from './windows.ts'
@@ -47,7 +47,7 @@ export class CogroupedHandle<Table> {
     return new CogroupedHandle([first, ...rest, { grouped: other.parts, aggregator }], this.#table)
   }
 
-  aggregate(initializer: () => unknown, options: StoreOptions & { readonly value: AnySerde }): Table {
+  aggregate(initializer: () => unknown, options: StoreOptions & VersionedOption & { readonly value: AnySerde }): Table {
     return this.#table(cogroup.addCogrouped(this.inputs, initializer, options))
   }
 

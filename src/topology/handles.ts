@@ -5,7 +5,8 @@ import type { AnySerde } from '../serdes/serde.ts'
 import { DefinedStore, type StoreDefinition, type StoreSpec } from '../stores/store-spec.ts'
 import type { JoinKind } from '../operators/table-table-join.ts'
 import type { ErasedStreamJoinOptions } from './join-options.ts'
-import type { StoreOptions } from './options.ts'
+import { historyOf } from './materialized.ts'
+import type { StoreOptions, VersionedOption } from './options.ts'
 import type {
   ErasedRepartitionOptions,
   ErasedSinkOptions,
@@ -107,7 +108,7 @@ export class StreamHandle {
     steps.addSink(this.parts, topic, options)
   }
 
-  toTable(options: StoreOptions & SerdePair = {}): TableHandle {
+  toTable(options: StoreOptions & VersionedOption & SerdePair = {}): TableHandle {
     const { graph, rekeyed } = this.parts
     const name = graph.nameOr(options.name, 'KSTREAM-TOTABLE-')
     const storeName = options.store ?? graph.numberedStoreName('KSTREAM-TOTABLE-')
@@ -115,8 +116,9 @@ export class StreamHandle {
     const value = serdeOf(this.parts, 'value', options.value, name)
     const { node, sources } = rekeyed ? steps.repartitioned(this.parts, name, { key, value }, name) : this.parts
     const isNamed = options.store !== undefined
+    const historyMs = historyOf(graph, options, name)
     return new TableHandle(
-      addTableSource(graph, { parent: node, name, storeName, isNamed, key, value, options, sources }),
+      addTableSource(graph, { parent: node, name, storeName, isNamed, key, value, options, sources, historyMs }),
     )
   }
 
@@ -206,7 +208,7 @@ export class GroupedStreamHandle {
     this.parts = parts
   }
 
-  count(options: StoreOptions = {}): TableHandle {
+  count(options: StoreOptions & VersionedOption = {}): TableHandle {
     return new TableHandle(grouping.addCount(this.parts, options))
   }
 
@@ -217,7 +219,7 @@ export class GroupedStreamHandle {
   aggregate(
     initializer: () => unknown,
     aggregator: CombineStep,
-    options: StoreOptions & { readonly value: AnySerde },
+    options: StoreOptions & VersionedOption & { readonly value: AnySerde },
   ): TableHandle {
     return new TableHandle(grouping.addAggregate(this.parts, initializer, aggregator, options))
   }
@@ -325,11 +327,11 @@ export class GroupedTableHandle {
     this.parts = parts
   }
 
-  count(options: StoreOptions = {}): TableHandle {
+  count(options: StoreOptions & VersionedOption = {}): TableHandle {
     return new TableHandle(tableGrouping.addTableCount(this.parts, options))
   }
 
-  reduce(adder: CombineStep, subtractor: CombineStep, options: StoreOptions = {}): TableHandle {
+  reduce(adder: CombineStep, subtractor: CombineStep, options: StoreOptions & VersionedOption = {}): TableHandle {
     return new TableHandle(tableGrouping.addTableReduce(this.parts, adder, subtractor, options))
   }
 
@@ -337,7 +339,7 @@ export class GroupedTableHandle {
     initializer: () => unknown,
     adder: CombineStep,
     subtractor: CombineStep,
-    options: StoreOptions & { readonly value: AnySerde },
+    options: StoreOptions & VersionedOption & { readonly value: AnySerde },
   ): TableHandle {
     return new TableHandle(tableGrouping.addTableAggregate(this.parts, initializer, adder, subtractor, options))
   }

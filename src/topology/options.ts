@@ -91,19 +91,26 @@ export interface StreamSourceOptions<KS extends AnySerde, VS extends AnySerde, K
   value?: VS
 }
 
+/** How far back a store keeps earlier values. */
+export interface StoreHistory {
+  /** How far back. */
+  historyRetention: Duration
+  /** Size of a segment. A store in memory has none: told for the JVM's sake. */
+  segmentInterval?: Duration
+}
+
+/** A store that may keep earlier values of its keys. */
+export interface VersionedOption {
+  /** Keep earlier versions, for joins by time; what comes out of order then changes no present result. Kafka Streams: `Stores.persistentVersionedKeyValueStore` */
+  versioned?: StoreHistory
+}
+
 /** Options of `table` and `globalTable`. Kafka Streams: `Consumed` and `Materialized`. */
-export interface TableSourceOptions<K, V> extends SourceOptions<K, V>, StoreOptions {
+export interface TableSourceOptions<K, V> extends SourceOptions<K, V>, StoreOptions, VersionedOption {
   /** Serde of the key; records with a null key are dropped and counted. */
   key: Serde<K>
   /** Serde of the value; a null value is a deletion and reaches no serde. */
   value: Serde<V>
-  /** Keep earlier versions, for joins by time. Kafka Streams: `Stores.persistentVersionedKeyValueStore` */
-  versioned?: {
-    /** How far back. */
-    historyRetention: Duration
-    /** Size of a segment. A store in memory has none: told for the JVM's sake. */
-    segmentInterval?: Duration
-  }
 }
 
 /**

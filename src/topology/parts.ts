@@ -4,7 +4,7 @@ import type { PartitionerStep } from '../operators/sink.ts'
 import type { StoreDefinition } from '../stores/store-spec.ts'
 import type { Graph } from './graph.ts'
 import type { GraphNode } from './graph-node.ts'
-import type { StoreOptions } from './options.ts'
+import type { StoreOptions, VersionedOption } from './options.ts'
 import type { TableOrigin } from './table-origin.ts'
 import type { WindowsDefinition } from './windows.ts'
 
@@ -33,7 +33,7 @@ export interface ErasedRepartitionOptions extends Named, SerdePair {
 }
 
 /** Options of a table step: a store makes it kept. */
-export interface ErasedTableOptions extends StoreOptions {
+export interface ErasedTableOptions extends StoreOptions, VersionedOption {
   readonly value?: AnySerde | undefined
 }
 

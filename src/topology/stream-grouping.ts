@@ -4,14 +4,13 @@ import type { CombineStep } from '../operators/step.ts'
 import { long } from '../serdes/numbers.ts'
 import { withoutNull } from '../serdes/nullable.ts'
 import type { AnySerde } from '../serdes/serde.ts'
-import { resultsOf } from './cached-results.ts'
 import { IGNORES, PASSES, READS, type GraphNode, type NodeCompiler, type SideUse } from './graph-node.ts'
-import type { StoreOptions } from './options.ts'
+import { MaterializedResult } from './materialized.ts'
+import type { StoreOptions, VersionedOption } from './options.ts'
 import type { ErasedTableOptions, GroupedStreamParts, TableParts } from './parts.ts'
 import { readsOf } from './reads.ts'
 import { addRepartition } from './repartition.ts'
 import { serdeOf } from './stream-serdes.ts'
-import { StoredTable } from './table-origin.ts'
 
 /** What is particular to one kind of aggregation. */
 interface Aggregation {
@@ -24,7 +23,7 @@ interface Aggregation {
 }
 
 /** `count`: asks only whether there is a value. */
-export function addCount(grouped: GroupedStreamParts, options: StoreOptions): TableParts {
+export function addCount(grouped: GroupedStreamParts, options: StoreOptions & VersionedOption): TableParts {
   return addAggregation(grouped, options, {
     prefix: 'KSTREAM-AGGREGATE-',
     value: long,
@@ -50,7 +49,7 @@ export function addAggregate(
   grouped: GroupedStreamParts,
   initializer: () => unknown,
   aggregator: CombineStep,
-  options: StoreOptions & { readonly value: AnySerde },
+  options: StoreOptions & VersionedOption & { readonly value: AnySerde },
 ): TableParts {
   return addAggregation(grouped, options, {
     prefix: 'KSTREAM-AGGREGATE-',
@@ -62,42 +61,41 @@ export function addAggregate(
 }
 
 /** Kafka Streams: `GroupedStreamAggregateBuilder.build`, with its order of taking numbers. */
-function addAggregation(grouped: GroupedStreamParts, options: StoreOptions, kind: Aggregation): TableParts {
+function addAggregation(
+  grouped: GroupedStreamParts,
+  options: StoreOptions & VersionedOption,
+  kind: Aggregation,
+): TableParts {
   const { graph, node: streamNode, rekeyed, sources } = grouped.stream
   const key = withoutNull(grouped.key)
   const storeName = options.store ?? graph.numberedStoreName(kind.prefix)
   if (options.store === undefined) graph.numberedResources.push(storeName)
   const name = graph.nameOr(options.name, kind.prefix)
   const parent = rekeyed ? repartitionOf(grouped, storeName) : streamNode
-  const definition = {
-    name: storeName,
-    kind: 'timestampedKeyValue' as const,
-    key,
-    value: withoutNull(kind.value),
-    options,
-  }
-  const origin = new StoredTable(storeName)
-  graph.addStore(definition)
+  const result = new MaterializedResult(graph, storeName, { key, value: kind.value }, options)
+  const { origin, definition } = result
   const node = graph.add({
     name,
     parents: [parent],
-    keeps: storeName,
+    ...result.keeps,
     use: side =>
       side === 'value'
         ? kind.useOfValue
         : { ...PASSES, reads: kind.reader !== undefined && readsOf(kind.reader, 'key'), writes: [key] },
     serdes: { key, value: kind.value },
-    compile: compiler =>
-      kind.compile(
+    compile: compiler => {
+      const { store, next } = result.compile(compiler)
+      return kind.compile(
         {
           ...compiler.site,
-          store: compiler.store(storeName),
+          store,
           keyBytes: compiler.keyBytes(key, compiler.changelogTopic(storeName)),
           dropped: compiler.dropped,
           sendsOld: origin.sendsOld,
         },
-        { ...compiler, next: resultsOf(compiler, compiler.store(storeName), key, () => origin.sendsOld) },
-      ),
+        { ...compiler, next },
+      )
+    },
   })
   graph.connect(node, storeName)
   return { graph, node, key, value: kind.value, origin, definition, sources: rekeyed ? [parent] : sources }

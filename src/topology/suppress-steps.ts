@@ -33,6 +33,13 @@ export function addSuppress(table: TableParts, options: ErasedSuppressOptions): 
       action: 'State it before with withSerdes({ value: … }), or give the step before a store with a serde.',
     })
   }
+  if (table.origin.isVersioned) {
+    graph.report('TOPOLOGY_INVALID', {
+      node: name,
+      what: `${name} holds back the updates of a table with versions, of which some are older than others.`,
+      action: 'Leave out `versioned` of the table, or the suppress.',
+    })
+  }
   const value = withoutNull(table.value ?? bytes)
   const definition: StoreDefinition = { name: storeName, kind: 'suppress', key: withoutNull(key), value, options: {} }
   // The buffer shows what downstream has seen, so it has to know what there was before.

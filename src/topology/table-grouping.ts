@@ -6,18 +6,17 @@ import { erasedSerde } from '../serdes/erased-serde.ts'
 import { withoutNull } from '../serdes/nullable.ts'
 import { long } from '../serdes/numbers.ts'
 import type { AnySerde } from '../serdes/serde.ts'
-import { resultsOf } from './cached-results.ts'
 import { READS, READS_AND_PASSES, type GraphNode, type NodeCompiler } from './graph-node.ts'
-import type { StoreOptions } from './options.ts'
+import { MaterializedResult } from './materialized.ts'
+import type { StoreOptions, VersionedOption } from './options.ts'
 import type { GroupedTableParts, TableParts } from './parts.ts'
 import { addRepartitionSink, addRepartitionSource } from './repartition.ts'
-import { StoredTable } from './table-origin.ts'
 
 const plus: CombineStep = total => Number(total) + 1
 const minus: CombineStep = total => Number(total) - 1
 
 /** `count` of a grouped table. */
-export function addTableCount(grouped: GroupedTableParts, options: StoreOptions): TableParts {
+export function addTableCount(grouped: GroupedTableParts, options: StoreOptions & VersionedOption): TableParts {
   return addAggregation(grouped, 'KTABLE-AGGREGATE-', options, long, (parts, { next }) =>
     tableAggregate(parts, () => 0, plus, minus, next),
   )
@@ -28,7 +27,7 @@ export function addTableReduce(
   grouped: GroupedTableParts,
   adder: CombineStep,
   subtractor: CombineStep,
-  options: StoreOptions,
+  options: StoreOptions & VersionedOption,
 ): TableParts {
   return addAggregation(grouped, 'KTABLE-REDUCE-', options, grouped.value, (parts, { next }) =>
     tableReduce(parts, adder, subtractor, next),
@@ -41,7 +40,7 @@ export function addTableAggregate(
   initializer: () => unknown,
   adder: CombineStep,
   subtractor: CombineStep,
-  options: StoreOptions & { readonly value: AnySerde },
+  options: StoreOptions & VersionedOption & { readonly value: AnySerde },
 ): TableParts {
   return addAggregation(grouped, 'KTABLE-AGGREGATE-', options, options.value, (parts, { next }) =>
     tableAggregate(parts, initializer, adder, subtractor, next),
@@ -52,7 +51,7 @@ export function addTableAggregate(
 function addAggregation(
   grouped: GroupedTableParts,
   prefix: string,
-  options: StoreOptions,
+  options: StoreOptions & VersionedOption,
   value: AnySerde,
   compile: (parts: TableAggregationParts, compiler: NodeCompiler) => Forward,
 ): TableParts {
@@ -62,25 +61,26 @@ function addAggregation(
   const storeName = options.store ?? graph.numberedStoreName('KTABLE-AGGREGATE-')
   if (options.store === undefined) graph.numberedResources.push(storeName)
   const source = repartitionOf(grouped, storeName, options.name)
-  const definition = { name: storeName, kind: 'timestampedKeyValue' as const, key, value: withoutNull(value), options }
-  const origin = new StoredTable(storeName)
-  graph.addStore(definition)
+  const result = new MaterializedResult(graph, storeName, { key, value }, options)
+  const { origin, definition } = result
   const node = graph.add({
     name: graph.nameOr(options.name, prefix),
     parents: [source],
-    keeps: storeName,
+    ...result.keeps,
     use: side => (side === 'key' ? { ...READS_AND_PASSES, writes: [key] } : READS),
     serdes: { key, value },
-    compile: compiler =>
-      compile(
+    compile: compiler => {
+      const { store, next } = result.compile(compiler)
+      return compile(
         {
           ...compiler.site,
-          store: compiler.store(storeName),
+          store,
           keyBytes: compiler.keyBytes(key, compiler.changelogTopic(storeName)),
           sendsOld: origin.sendsOld,
         },
-        { ...compiler, next: resultsOf(compiler, compiler.store(storeName), key, () => origin.sendsOld) },
-      ),
+        { ...compiler, next },
+      )
+    },
   })
   graph.connect(node, storeName)
   return { graph, node, key, value, origin, definition, sources: [source] }

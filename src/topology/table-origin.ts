@@ -35,15 +35,18 @@ export interface TableOrigin {
 export class StoredTable implements TableOrigin {
   readonly #store: string
   readonly #getter: (compiler: NodeCompiler) => TableGetter
+  readonly isVersioned: boolean
   #sendsOld = false
 
   /** @param getter - how the store is read; a key-value store unless it says otherwise */
   constructor(
     store: string,
     getter: (compiler: NodeCompiler) => TableGetter = compiler => storeGetter(compiler.store(store)),
+    isVersioned = false,
   ) {
     this.#store = store
     this.#getter = getter
+    this.isVersioned = isVersioned
   }
 
   get sendsOld(): boolean {
@@ -62,10 +65,6 @@ export class StoredTable implements TableOrigin {
   }
 
   get readsKey(): boolean {
-    return false
-  }
-
-  get isVersioned(): boolean {
     return false
   }
 

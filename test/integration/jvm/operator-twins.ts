@@ -11,7 +11,7 @@ import { JvmStreams } from './jvm-streams.ts'
 import { OPERATOR_OUTPUTS, operatorsTopology } from './operators-topology.ts'
 import { differencesOf } from './topic-comparison.ts'
 
-const INPUTS = { events: 3, pairs: 1, versions: 1, rates: 1, orders: 3, customers: 3 } as const
+const INPUTS = { events: 3, pairs: 3, single: 1, versions: 3, rates: 1, orders: 3, customers: 3 } as const
 const OUTPUT_PARTITIONS = 3
 const PATIENCE_MS = 120_000
 

@@ -1,7 +1,8 @@
 import type { RecordToWrite } from '../../support/kafka-writer.ts'
 
 const EVENTS = 240
-const PAIRS = 200
+const PAIRS = 300
+const SINGLE = 150
 const VERSIONS = 40
 const EVERY_MS = 150
 
@@ -11,7 +12,7 @@ export type ForeignKeyRow = readonly [topic: 'orders' | 'customers', key: string
 /** The records of each input topic but those of the foreign-key join: out of order, with deletions, nulls and headers. */
 export function operatorInputs(
   startMs: number,
-): Readonly<Record<'events' | 'pairs' | 'versions' | 'rates', RecordToWrite[]>> {
+): Readonly<Record<'events' | 'pairs' | 'single' | 'versions' | 'rates', RecordToWrite[]>> {
   const random = randomNumbers(7)
   const below = (bound: number): number => Math.floor(random() * bound)
   const stamp = (at: number): number => startMs + at * EVERY_MS - (below(5) === 0 ? below(6_000) : 0)
@@ -27,9 +28,10 @@ export function operatorInputs(
   })
   return {
     events: list(EVENTS, at => record(at, 9, 'v')),
-    pairs: list(PAIRS, at => record(at, 5, below(2) === 0 ? 'L' : 'R')),
+    pairs: list(PAIRS, at => record(at, 7, below(2) === 0 ? 'L' : 'R')),
+    single: list(SINGLE, at => record(at, 5, 's')),
     versions: list(VERSIONS, at => ({
-      key: `k${String(below(5))}`,
+      key: `k${String(below(7))}`,
       value: at % 11 === 10 ? null : `V${String(at)}`,
       timestamp: stamp(at * 5),
     })),

@@ -14,6 +14,7 @@ const tumbling = { tumbling: '10s', grace: '2s' } as const
 const hopping = { hopping: '10s', every: '4s', grace: '2s' } as const
 const sliding = { sliding: '5s', grace: '2s' } as const
 const sessions = { session: '3s', grace: '2s' } as const
+const history = { historyRetention: '3s' } as const
 const final = { emit: 'final' } as const
 
 /** A store of text. */
@@ -71,6 +72,14 @@ export const OPERATOR_OUTPUTS = [
   'limited',
   'repartitioned',
   'mapped',
+  'versioned-table',
+  'versioned-filter',
+  'versioned-aggregate',
+  'versioned-reduce',
+  'versioned-count',
+  'versioned-tables',
+  'versioned-stream',
+  'versioned-thirds',
   'foreign-inner',
   'foreign-left',
 ] as const
@@ -86,6 +95,7 @@ export function operatorsTopology({ inputs, applicationId }: OperatorTopics): To
   return streams(b => {
     aggregations(b, inputs, to)
     pairs(b, inputs, to)
+    rekeyings(b, inputs, to)
     foreignKeys(b, inputs, to)
   })
 }
@@ -133,6 +143,26 @@ function aggregations(b: StreamsBuilder, inputs: string, to: OutputTopic): void 
     .suppress({ until: 'windowCloses', name: 'until-close' })
     .toStream()
     .to(to('suppressed'), windowed('10s'))
+  versioned(events, to)
+}
+
+function versioned(events: Text, to: OutputTopic): void {
+  const grouped = events.groupByKey()
+  const table = events.mapValues(orDeleted).toTable({ ...kept('versioned-table'), versioned: history })
+  table.toStream().to(to('versioned-table'))
+  table
+    .filter(v => number(v) % 4 !== 0)
+    .toStream()
+    .to(to('versioned-filter'))
+  const aggregate = grouped.aggregate(empty, append, { ...kept('versioned-aggregated'), versioned: history })
+  aggregate.toStream().to(to('versioned-aggregate'))
+  grouped.reduce(plus, { store: 'versioned-reduced', versioned: history }).toStream().to(to('versioned-reduce'))
+  grouped.count({ store: 'versioned-counted', versioned: history }).toStream().to(to('versioned-count'))
+  table.outerJoin(aggregate, pair).toStream().to(to('versioned-tables'), { value: string })
+  events
+    .filter((_v, k) => k !== null)
+    .leftJoin(aggregate, pair)
+    .to(to('versioned-stream'), { value: string })
 }
 
 function pairs(b: StreamsBuilder, inputs: string, to: OutputTopic): void {
@@ -176,7 +206,16 @@ function pairs(b: StreamsBuilder, inputs: string, to: OutputTopic): void {
     .aggregate(empty, { store: 'cogrouped-windows', value: string })
     .toStream()
     .to(to('cogroup-windows'), windowed('10s'))
-  groupedTables(leftTable, to)
+  leftTable
+    .filter(v => number(v) % 5 !== 0)
+    .suppress({ until: '5s', maxRecords: 3, name: 'limited' })
+    .toStream()
+    .to(to('limited'))
+}
+
+function rekeyings(b: StreamsBuilder, inputs: string, to: OutputTopic): void {
+  const all = read(b, `${inputs}single`)
+  groupedTables(all.mapValues(orDeleted).toTable({ store: 'single', value: string }), to)
   rekeyed(all, to)
 }
 
@@ -188,11 +227,10 @@ function groupedTables(table: KTable<string, string>, to: OutputTopic): void {
     .to(to('table-aggregate'))
   grouped.reduce(add, subtract, { store: 'table-reduced' }).toStream().to(to('table-reduce'))
   grouped.count({ store: 'table-counted' }).toStream().to(to('table-count'))
-  table
-    .filter(v => number(v) % 5 !== 0)
-    .suppress({ until: '5s', maxRecords: 3, name: 'limited' })
+  grouped
+    .aggregate(empty, add, subtract, { ...kept('versioned-thirds'), versioned: history })
     .toStream()
-    .to(to('limited'))
+    .to(to('versioned-thirds'))
 }
 
 function rekeyed(all: Text, to: OutputTopic): void {

@@ -26,11 +26,12 @@ describe('every operator beside Kafka Streams on the same input', function () {
     await both.untilThrough(['versions'], /^$/)
     await both.write('events', records.events)
     await both.write('pairs', records.pairs)
+    await both.write('single', records.single)
     for (const [topic, key, value] of FOREIGN_KEY_ROWS) {
       await both.write(topic, [{ key, value, timestamp: Date.now() }])
       await both.untilThrough(['orders', 'customers'], /FK-JOIN.*-topic$/)
     }
-    await both.untilThrough(['events', 'pairs'], /-(?:repartition|topic)$/)
+    await both.untilThrough(['events', 'pairs', 'single'], /-(?:repartition|topic)$/)
     await both.close()
 
     expect(await both.topicNames('ours')).to.deep.equal(await both.topicNames('jvm'))

@@ -46,6 +46,7 @@ import org.apache.kafka.streams.state.WindowStore;
 public final class StreamsOperators {
     private static final Serde<String> TEXT = Serdes.String();
     private static final Duration GRACE = Duration.ofSeconds(2);
+    private static final Duration HISTORY = Duration.ofSeconds(3);
     private static final Initializer<String> EMPTY = () -> "";
     private static final Merger<String, String> MERGE = (key, left, right) -> left + "|" + right;
     private static final ValueJoiner<String, String, String> PAIR = (left, right) -> left + "/" + right;
@@ -79,6 +80,7 @@ public final class StreamsOperators {
         StreamsOperators operators = new StreamsOperators(arguments[1], arguments[2]);
         operators.aggregations();
         operators.pairs();
+        operators.rekeyings();
         operators.foreignKeys();
         run(new KafkaStreams(operators.builder.build(), properties));
     }
@@ -132,9 +134,24 @@ public final class StreamsOperators {
             .aggregate(EMPTY, StreamsOperators::append, keptWindows("suppressed"))
             .suppress(Suppressed.untilWindowCloses(Suppressed.BufferConfig.unbounded()).withName("until-close")), 10,
             "suppressed");
+        versioned(events, grouped);
     }
 
-    /** Joins of records of one partition, and what tables are grouped to: the order of everything is fixed. */
+    /** Stores with versions: what comes out of order changes what held then, and goes nowhere when it is too late for that. */
+    private void versioned(KStream<String, String> events, KGroupedStream<String, String> grouped) {
+        KTable<String, String> table = events.mapValues(StreamsOperators::orDeleted).toTable(versions("versioned-table"));
+        write(table, "versioned-table");
+        write(table.filter((key, value) -> number(value) % 4 != 0), "versioned-filter");
+        KTable<String, String> aggregate = grouped.aggregate(EMPTY, StreamsOperators::append, versions("versioned-aggregated"));
+        write(aggregate, "versioned-aggregate");
+        write(grouped.reduce(StreamsOperators::plus, versions("versioned-reduced")), "versioned-reduce");
+        writeCounts(grouped.count(Materialized.<String, Long>as(
+            Stores.persistentVersionedKeyValueStore("versioned-counted", HISTORY)).withKeySerde(TEXT)), "versioned-count");
+        write(table.outerJoin(aggregate, PAIR), "versioned-tables");
+        write(events.filter((key, value) -> key != null).leftJoin(aggregate, PAIR), "versioned-stream");
+    }
+
+    /** Joins of records of one topic, each partition of which is a sequence of its own. */
     private void pairs() {
         KStream<String, String> all = read("pairs");
         KStream<String, String> left = all.filter((key, value) -> value != null && value.startsWith("L"));
@@ -169,7 +186,15 @@ public final class StreamsOperators {
             .cogroup(rightGroup, (key, value, sum) -> sum + "B" + value)
             .windowedBy(TimeWindows.ofSizeAndGrace(Duration.ofSeconds(10), GRACE)).aggregate(EMPTY, keptWindows("cogrouped-windows")),
             10, "cogroup-windows");
-        groupedTables(leftTable);
+        write(leftTable.filter((key, value) -> number(value) % 5 != 0)
+            .suppress(Suppressed.<String>untilTimeLimit(Duration.ofSeconds(5), Suppressed.BufferConfig.maxRecords(3))
+                .withName("limited")), "limited");
+    }
+
+    /** What goes through repartition topics: one partition writes them, so that the order of everything is fixed. */
+    private void rekeyings() {
+        KStream<String, String> all = read("single");
+        groupedTables(all.mapValues(StreamsOperators::orDeleted).toTable(kept("single")));
         rekeyed(all);
     }
 
@@ -181,9 +206,8 @@ public final class StreamsOperators {
         write(grouped.reduce((sum, value) -> tail(sum + "+" + value), (sum, value) -> tail(sum + "-" + value),
             kept("table-reduced")), "table-reduce");
         writeCounts(grouped.count(Materialized.as("table-counted")), "table-count");
-        write(table.filter((key, value) -> number(value) % 5 != 0)
-            .suppress(Suppressed.<String>untilTimeLimit(Duration.ofSeconds(5), Suppressed.BufferConfig.maxRecords(3))
-                .withName("limited")), "limited");
+        write(grouped.aggregate(EMPTY, (key, value, sum) -> tail(sum + "+" + value), (key, value, sum) -> tail(sum + "-" + value),
+            versions("versioned-thirds")), "versioned-thirds");
     }
 
     private void rekeyed(KStream<String, String> all) {
@@ -232,6 +256,11 @@ public final class StreamsOperators {
 
     private static Materialized<String, String, KeyValueStore<Bytes, byte[]>> kept(String store) {
         return Materialized.<String, String, KeyValueStore<Bytes, byte[]>>as(store).withKeySerde(TEXT).withValueSerde(TEXT);
+    }
+
+    private static Materialized<String, String, KeyValueStore<Bytes, byte[]>> versions(String store) {
+        return Materialized.<String, String>as(Stores.persistentVersionedKeyValueStore(store, HISTORY))
+            .withKeySerde(TEXT).withValueSerde(TEXT);
     }
 
     private static Materialized<String, String, WindowStore<Bytes, byte[]>> keptWindows(String store) {

@@ -7,6 +7,8 @@ const SOURCES = `sources:
   a: { topic: a, key: string, value: json, timestamp: { module: ./steps.mjs#time } }
   b: { topic: b, key: string, value: json }
   table: { topic: t, as: table, key: string, value: json }
+  customers: { topic: c, as: table, key: string, value: json }
+  global: { topic: g, as: globalTable, key: string, value: json }
 `
 const beside = {
   'steps.mjs': `export const time = value => value.at
@@ -20,6 +22,9 @@ export const add = (state, value) => ({ n: state.n + value.n })
 export const subtract = (state, value) => ({ n: state.n - value.n })
 export const larger = (left, right) => (left.n > right.n ? left : right)
 export const join = (left, right) => ({ n: left.n + right.n })
+export const itemKey = (item, index, value, key) => key + index
+export const described = (item, index, value, key, record) => [item, index, value.items.length, key, record.timestamp]
+export const customer = value => 'c' + value.n
 export const id = value => String(value.n)
 export const zero = () => 0
 export const out = () => 'out'
@@ -38,6 +43,10 @@ const POSITIONS: Readonly<Record<string, string>> = {
   key: `x: { from: a, key: ${module('key')} }`,
   'map.key, map.value, map.headers, map.timestamp': `x: { from: a, map: { key: ${module('key')}, value: ${module('same')}, headers: ${module('headers')}, timestamp: ${module('time')} } }`,
   'flatMap.each': `x: { from: a, flatMap: { each: ${module('list')} } }`,
+  'flatMap.key, flatMap.value': `x: { from: a, flatMap: { each: "[value, value]", key: ${module('itemKey')}, value: ${module('same')} } }`,
+  'flatMap.key of a module, value of an expression': `x: { from: a, flatMap: { each: ${module('list')}, key: ${module('itemKey')}, value: item }, serdes: { value: json } }`,
+  'join.on a global table': `x: { from: a, join: { with: global, on: ${module('customer')}, value: ${module('join')} } }`,
+  'join.on a foreign key': `j: { from: table, join: { with: customers, on: ${module('customer')}, value: ${module('join')} } }\n  x: { from: j, stream: {} }`,
   split: `s: { from: a, split: { big: ${module('isBig')} } }\n  x: { from: s.big, filter: "true" }`,
   groupBy: `x: { from: a, groupBy: ${module('key')}, count: {} }`,
   sum: `x: { from: a, sum: ${module('number')} }`,
@@ -60,11 +69,43 @@ describe('a module in place of an expression', () => {
         `${SOURCES}steps:\n  ${steps}\nsinks: { out: { from: x, topicFrom: ${module('out')}, partition: ${module('none')} } }\n`,
         { beside },
       )
-      driver.input('t', { key: string, value: json() }).pipe('k', { n: 1 })
+      for (const [topic, key] of [
+        ['c', 'c1'],
+        ['g', 'c2'],
+        ['t', 'k'],
+      ] as const)
+        driver.input(topic, { key: string, value: json() }).pipe(key, { n: 1 })
       driver.input('a', { key: string, value: json() }).pipe('k', { n: 2, at: 7 })
       expect(driver.output('out', { key: string, value: json() }).isEmpty).to.equal(false)
     })
   }
+
+  it('gives key and value of each element of a flatMap, from the element, its place and the record', async () => {
+    using driver = await driverOf(
+      `${SOURCES}steps:
+  x: { from: a, flatMap: { each: value.items, key: ${module('itemKey')}, value: ${module('described')} } }
+sinks: { out: { from: x, topic: out } }
+`,
+      { beside },
+    )
+    driver.input('a', { key: string, value: json() }).pipe('k', { items: ['x', 'y'], at: 7 })
+    expect(driver.output('out', { key: string, value: json() }).readKeyValues()).to.deep.equal([
+      ['k0', ['x', 0, 2, 'k', 7]],
+      ['k1', ['y', 1, 2, 'k', 7]],
+    ])
+  })
+
+  it('fails the record whose element gets a key that is no text', async () => {
+    using driver = await driverOf(
+      `${SOURCES}steps:
+  x: { from: a, flatMap: { each: "[1]", key: ${module('zero')} }, serdes: { value: json } }
+sinks: { out: { from: x, topic: out } }
+`,
+      { beside },
+    )
+    const pipe = (): void => driver.input('a', { key: string, value: json() }).pipe('k', { at: 7 })
+    expect(pipe).to.throw(/a computed key is text/)
+  })
 
   it('says how each of several inputs adds to one state', async () => {
     using driver = await driverOf(
