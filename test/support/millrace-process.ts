@@ -18,6 +18,8 @@ export interface MillraceProcessOptions {
   readonly stateDir?: string
   /** Further arguments of `run`. */
   readonly args?: readonly string[]
+  /** File of the command line. @default the one beside the tests */
+  readonly cli?: string
 }
 
 /** How a process ended. */
@@ -65,12 +67,18 @@ export class MillraceProcess {
     })
   }
 
-  static async start({ yaml, env = {}, stateDir, args = [] }: MillraceProcessOptions): Promise<MillraceProcess> {
+  static async start({
+    yaml,
+    env = {},
+    stateDir,
+    args = [],
+    cli = CLI,
+  }: MillraceProcessOptions): Promise<MillraceProcess> {
     const directory = await mkdtemp(join(tmpdir(), 'millrace-app-'))
     const file = join(directory, 'app.yaml')
     await writeFile(file, yaml)
     const state = stateDir ?? join(directory, 'state')
-    const child = spawnNode([CLI, 'run', file, '--set', `streams.state.dir=${state}`, ...args], env)
+    const child = spawnNode([cli, 'run', file, '--set', `streams.state.dir=${state}`, ...args], env)
     return new MillraceProcess(child, directory, state)
   }
 

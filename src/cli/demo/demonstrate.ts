@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
+import { assert } from '../../model/assert.ts'
 import { systemClock } from '../../engine/system-clock.ts'
 import { provideKafka } from '../../local-kafka/kafka-provider.ts'
 import { packageRoot } from '../../local-kafka/package-root.ts'
@@ -26,7 +26,7 @@ export async function demonstrate(
       records,
       kills,
       guarantee,
-      entry: fileURLToPath(new URL('../main.js', import.meta.url)),
+      entry: commandFile(),
       yaml: join(packageRoot(), 'config', 'order-totals.yaml'),
       clock: systemClock,
       print: line => {
@@ -38,4 +38,11 @@ export async function demonstrate(
   } finally {
     await kafka.stop()
   }
+}
+
+/** The file that this process runs, which the demo starts again as its service. */
+function commandFile(): string {
+  const file = process.argv[1]
+  assert(file !== undefined, 'a command has a file')
+  return file
 }

@@ -1,30 +1,17 @@
 import { expect } from 'chai'
-import { spawn } from 'node:child_process'
-import { once } from 'node:events'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { type CommandRun, runNode } from '../../support/command-run.ts'
 
 const CLI = fileURLToPath(new URL('../../../src/cli/main.js', import.meta.url))
 /** All of them run their tests in `unit/examples`; these two do it as a user does. */
 const SHIPPED = ['config/order-totals.yaml', 'config/examples/enriched-orders.yaml']
 const PASSWORD = 'sesame#open: "1"'
 
-interface Run {
-  readonly code: number | null
-  readonly out: string
-  readonly err: string
-}
-
-async function millrace(...args: string[]): Promise<Run> {
-  const env = { ...process.env, KAFKA_PASSWORD: PASSWORD }
-  const child = spawn(process.execPath, [CLI, ...args], { env, stdio: ['ignore', 'pipe', 'pipe'] })
-  let [out, err] = ['', '']
-  child.stdout.on('data', (chunk: Buffer) => (out += chunk.toString('utf8')))
-  child.stderr.on('data', (chunk: Buffer) => (err += chunk.toString('utf8')))
-  const [code] = (await once(child, 'close')) as [number | null]
-  return { code, out, err }
+function millrace(...args: string[]): Promise<CommandRun> {
+  return runNode(CLI, args, { KAFKA_PASSWORD: PASSWORD })
 }
 
 describe('commands that need no broker, as processes', function () {
