@@ -3,7 +3,8 @@ import { dslReference } from './generate-dsl-reference.ts'
 import { THREAD_METRICS } from '../src/engine/thread-metric-families.ts'
 import { withFaultTable } from '../test/chaos/fault-table.ts'
 import { correctnessDocument } from '../test/mutations/mutation-table.ts'
-import { ERRORS, type ErrorDefinition } from '../src/model/error-table.ts'
+import type { ErrorDefinition } from '../src/model/error-definition.ts'
+import { ERRORS } from '../src/model/error-table.ts'
 
 /** Documents that are made from tables of the code, by file; `npm run docs` writes them, a test compares them. */
 export const REFERENCES: Readonly<Record<string, () => string>> = {

@@ -1,4 +1,5 @@
-import type { MillraceErrorCode, Reaction } from '../model/error-table.ts'
+import type { Reaction } from '../model/error-definition.ts'
+import type { MillraceErrorCode } from '../model/error-table.ts'
 import { MillraceError, type MillraceErrorDetails } from '../model/errors.ts'
 
 /** An error as plain data: classes do not survive the way between threads. */

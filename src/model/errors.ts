@@ -1,4 +1,5 @@
-import { ERRORS, type ErrorDefinition, type MillraceErrorCode, type Reaction } from './error-table.ts'
+import type { ErrorDefinition, Reaction } from './error-definition.ts'
+import { ERRORS, type MillraceErrorCode } from './error-table.ts'
 
 /** What is known about an error beside its code. */
 export interface MillraceErrorDetails {

@@ -40,10 +40,8 @@ describe('the package as it is published', function () {
   })
 
   it('exports what the sources export', async () => {
-    const exportsOf = async (name: string): Promise<string[]> =>
-      Object.keys((await import(pathToFileURL(file(name)).href)) as object).toSorted()
-    expect(await exportsOf('index.js')).to.deep.equal(Object.keys(library).toSorted())
-    expect(await exportsOf('testing/index.js')).to.deep.equal(Object.keys(testing).toSorted())
+    expect(await exportsOf(file('index.js'))).to.deep.equal(Object.keys(library).toSorted())
+    expect(await exportsOf(file('testing/index.js'))).to.deep.equal(Object.keys(testing).toSorted())
   })
 
   it('knows its version, and runs the tests of the application that is shipped', async () => {
@@ -92,3 +90,7 @@ describe('the package as it is published', function () {
     }
   })
 })
+
+async function exportsOf(file: string): Promise<string[]> {
+  return Object.keys((await import(pathToFileURL(file).href)) as object).toSorted()
+}
