@@ -1,6 +1,6 @@
 /**
  * Runs test files in lanes side by side and reports them as one run:
- * `node build/scripts/run-tests.js [--lanes 2] [--grep PATTERN] [files or folders below build/test…]`.
+ * `node build/scripts/run-tests.js [--lanes 3] [--grep PATTERN] [files or folders below build/test…]`.
  *
  * Files without a broker come first, all of them in one lane, so that a broken unit shows within seconds; the lanes draw
  * the others one by one, so that none waits while there is work. A lane that dies is a failure.
@@ -15,7 +15,8 @@ import { Lane } from './run-tests-lanes.ts'
 import { TestReport, type MakeReporter } from './run-tests-report.ts'
 import type { TestOptions } from './run-tests-events.ts'
 
-const LANES = '2'
+/** One more than the cores of the smallest machine that is meant: tests wait a good part of their time. */
+const LANES = '3'
 /** A lane that dies again and again is not started again for ever. */
 const LANES_LOST_MAX = 3
 const SLOWEST_SHOWN = 10

@@ -8,6 +8,9 @@ import { fileURLToPath } from 'node:url'
 /** The command line as compiled beside the tests. */
 const CLI = fileURLToPath(new URL('../../src/cli/main.js', import.meta.url))
 
+/** Only a failure takes that long, on a loaded machine too. */
+const WAIT_MS = 60_000
+
 /** What is run, and with what. */
 export interface MillraceProcessOptions {
   /** The YAML text of the application. */
@@ -108,22 +111,22 @@ export class MillraceProcess {
   }
 
   /** Stops it as an orchestrator would. */
-  async terminate(timeoutMs = 30_000): Promise<ProcessExit> {
+  async terminate(timeoutMs = WAIT_MS): Promise<ProcessExit> {
     this.#child.kill('SIGTERM')
     return await this.untilExit(timeoutMs)
   }
 
   /** The first line, present or to come, that the text or pattern fits. */
-  async untilLine(pattern: string | RegExp, timeoutMs = 30_000): Promise<string> {
+  async untilLine(pattern: string | RegExp, timeoutMs = WAIT_MS): Promise<string> {
     const fits = (line: string): boolean => (typeof pattern === 'string' ? line.includes(pattern) : pattern.test(line))
     return await this.#until(() => this.lines.find(fits), `a line with ${String(pattern)}`, timeoutMs)
   }
 
-  async untilRunning(timeoutMs = 30_000): Promise<void> {
+  async untilRunning(timeoutMs = WAIT_MS): Promise<void> {
     await this.untilLine(/"state":"running"|state.*running/, timeoutMs)
   }
 
-  async untilExit(timeoutMs = 30_000): Promise<ProcessExit> {
+  async untilExit(timeoutMs = WAIT_MS): Promise<ProcessExit> {
     return await this.#until(() => this.#exit, 'the end of the process', timeoutMs)
   }
 

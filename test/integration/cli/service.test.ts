@@ -17,13 +17,15 @@ interface Application {
   readonly output: string
   /** Further lines below `kafka:`. */
   readonly kafka?: readonly string[]
+  /** @default longer than any start takes */
+  readonly startupMs?: number
 }
 
-function yamlOf({ id, servers, input, output, kafka = [] }: Application): string {
+function yamlOf({ id, servers, input, output, kafka = [], startupMs = 60_000 }: Application): string {
   return [
     'streams:',
     `  application.id: ${id}`,
-    '  startup.timeout.ms: 5000',
+    `  startup.timeout.ms: ${String(startupMs)}`,
     'kafka:',
     `  bootstrap.servers: "${servers}"`,
     ...kafka.map(line => `  ${line}`),
@@ -82,7 +84,8 @@ describe('millrace run', function () {
     expect((await ask('/livez')).status).to.equal(200)
     expect((await ask('/startupz')).status).to.equal(200)
     const metrics = async (): Promise<string> => (await ask('/metrics')).text()
-    expect(await metrics()).to.match(/^millrace_tasks\{thread="[^"]+",state="running"\} 2$/m)
+    const tasks = /^millrace_tasks\{thread="[^"]+",state="running"\} 2$/m
+    await eventually('both tasks count', async () => tasks.test(await metrics()))
     // Known with the first answer of a broker to a fetch.
     await eventually('the lag is known', async () => (await metrics()).includes('millrace_lag_readable_records'))
     const info = (await (await ask('/info')).json()) as Record<string, unknown>
@@ -101,7 +104,7 @@ describe('millrace run', function () {
 
   it('ends with 69 when no broker answers before startup.timeout.ms', async () => {
     const [port = 0] = await freePorts(1)
-    const process = await start({ ...anApplication('any'), servers: `127.0.0.1:${String(port)}` })
+    const process = await start({ ...anApplication('any'), servers: `127.0.0.1:${String(port)}`, startupMs: 3_000 })
     expect((await process.untilExit()).code).to.equal(69)
     expect(process.lines.join('\n')).to.include('BROKER_UNREACHABLE')
   })

@@ -109,7 +109,7 @@ describe('secrets', function () {
     await writeFile(
       file,
       [
-        `streams: { application.id: "${topic}-app", startup.timeout.ms: 5000 }`,
+        `streams: { application.id: "${topic}-app", startup.timeout.ms: 60000 }`,
         'kafka:',
         ...kafkaLines,
         `sources: { in: { topic: ${topic}, key: "string?", value: json, errors: { deserialization: skip } } }`,

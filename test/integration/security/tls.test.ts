@@ -147,7 +147,7 @@ describe('a TLS endpoint that cannot be trusted', function () {
 
   it('is the certificate alone: a good one is spoken to', async () => {
     const served = await serve('IP:127.0.0.1', 2)
-    const process = await start(served, 'ca.pem', 1_500)
+    const process = await start(served, 'ca.pem', 4_000)
     expect((await process.untilExit(WAIT_MS)).code, 'it answers nothing').to.equal(69)
     expect(served.received()).to.be.greaterThan(0)
   })
