@@ -76,7 +76,7 @@ describe('demo', function () {
     const kafka = useBroker('tv2')
 
     it('finds duplicates and says so: the checker can fail', async () => {
-      const { code, verdict } = await demo(
+      const { code, output, verdict } = await demo(
         kafka().bootstrapServers,
         '--seed',
         '12',
@@ -87,7 +87,7 @@ describe('demo', function () {
         '--guarantee',
         'at_least_once',
       )
-      expect(verdict).to.include({ verdict: 'violated', lost: 0 })
+      expect(verdict, output).to.include({ verdict: 'violated', lost: 0 })
       expect(verdict['duplicates']).to.be.greaterThan(0)
       expect(code).to.equal(1)
     })

@@ -6,13 +6,13 @@ import { KafkaProxy } from '../../support/kafka-proxy.ts'
 import type { MillraceProcess } from '../../support/millrace-process.ts'
 import { Traffic } from './traffic.ts'
 
-const WAIT_MS = 60_000
+const WAIT_MS = 90_000
 /** A rebalance that gave this process something. */
 const GIVEN = /"added":\["/
 const ILLEGAL_GENERATION = 22
 
 describe('replicas that come and go', function () {
-  this.timeout(150_000)
+  this.timeout(300_000)
   const kafka = useBroker('tv2')
   let application: ApplicationUnderTest | undefined
   let proxy: KafkaProxy | undefined

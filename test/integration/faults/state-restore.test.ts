@@ -46,6 +46,13 @@ const timeOf = (line: string): number => {
   return new Date(time).getTime()
 }
 
+/** Whether something of what went through the repartition topic is committed. */
+const hasCounted = async (app: ApplicationUnderTest): Promise<boolean> => {
+  const [topic = ''] = app.repartitionTopics
+  const committed = await app.admin.committedOffsets(app.id, await app.partitionsOf(topic), { requireStable: false })
+  return [...committed.values()].some(({ offset }) => offset > 0)
+}
+
 /** What the start of a process restored, over all stores. */
 const restored = (process: MillraceProcess): { records: number; entries: number } => {
   const lines = process.log.filter(({ msg }) => msg === 'store restored')
@@ -80,6 +87,7 @@ describe('stores after a crash', function () {
         await first.untilLine(GIVEN, WAIT_MS)
         const traffic = Traffic.flow(app)
         await traffic.more(200)
+        await eventually('there is something to restore', () => hasCounted(app), WAIT_MS)
         await first.kill()
         await traffic.more(50)
         const second = await app.start({ instance: next })

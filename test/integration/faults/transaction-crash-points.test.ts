@@ -9,7 +9,7 @@ import type { LogLine, MillraceProcess } from '../../support/millrace-process.ts
 
 const RECORDS_PER_LIFE = 60
 /** A member without its place waits for the session timeout, 45 s; one with a new transactional id for the old transaction. */
-const RESTART_MS_MAX = 20_000
+const RESTART_MS_MAX = 35_000
 const TRANSACTION_TIMEOUT_MS = 60_000
 
 /** Between requests that go another way, or not at all, without transaction.version 2. */

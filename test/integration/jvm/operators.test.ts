@@ -6,7 +6,7 @@ import { FOREIGN_KEY_ROWS, operatorInputs } from './operators-input.ts'
 const MINUTE_MS = 60_000
 
 describe('every operator beside Kafka Streams on the same input', function () {
-  this.timeout(300_000)
+  this.timeout(600_000)
   const room = useCaseRoom()
   let twins: OperatorTwins | undefined
 

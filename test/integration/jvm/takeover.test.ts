@@ -44,7 +44,7 @@ const sorted = (counts: Map<string, number[]>): Record<string, number[]> =>
   Object.fromEntries([...counts].toSorted(([a], [b]) => a.localeCompare(b)))
 
 describe('a Kafka Streams application of the JVM with the same id and topology', function () {
-  this.timeout(300_000)
+  this.timeout(600_000)
   const room = useCaseRoom()
   const counters: JvmStreams[] = []
 
