@@ -1,10 +1,19 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { rmSync } from 'node:fs'
 import { mkdtemp, open, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Launch } from './contenders/contender.ts'
 import { type ProcessUsage, usageOf } from './process-usage.ts'
+
+/** Processes and folders that go when this process does, however that comes. */
+const living = new Set<ChildProcess>()
+const folders = new Set<string>()
+process.once('exit', () => {
+  for (const child of living) child.kill('SIGKILL')
+  for (const folder of folders) rmSync(folder, { recursive: true, force: true })
+})
 
 /** A contender at work. Its files and its log lie in a folder that goes with it. */
 export class ContenderProcess {
@@ -23,6 +32,8 @@ export class ContenderProcess {
     const log = await open(logFile, 'a')
     try {
       const child = spawn(command, args, { stdio: ['ignore', log.fd, log.fd], env: { ...process.env, ...env } })
+      living.add(child)
+      child.once('exit', () => living.delete(child))
       await once(child, 'spawn')
       return new ContenderProcess(child, child.pid ?? -1, logFile)
     } finally {
@@ -63,9 +74,11 @@ const STOP_GRACE_MS = 15_000
 /** Runs something with a folder of its own, which is removed afterwards. */
 export async function withFolder<T>(run: (folder: string) => Promise<T>): Promise<T> {
   const folder = await mkdtemp(join(tmpdir(), 'millrace-bench-'))
+  folders.add(folder)
   try {
     return await run(folder)
   } finally {
+    folders.delete(folder)
     await rm(folder, { recursive: true, force: true })
   }
 }

@@ -55,8 +55,8 @@ export async function runLatency(
   await createTopic(stage.admin, input, { partitions: scenario.partitions, replicationFactor: scenario.brokers })
   await stage.untilQuiet()
   return await withFolder(async folder => {
-    const { bootstrapServers } = stage
-    const places = { bootstrapServers, application, input, table: '', output, stateFolder: `${folder}/state` }
+    const { bootstrapServers, cli } = stage
+    const places = { bootstrapServers, cli, application, input, table: '', output, stateFolder: `${folder}/state` }
     const running = await ContenderProcess.start(await contender.launch(scenario, places, folder), folder)
     const reader = await ResultReader.open(bootstrapServers, output, scenario.partitions)
     const writer = await SteadyWriter.open(stage, input, scenario)

@@ -12,6 +12,7 @@ export interface Measuring {
   readonly plan: Plan
   readonly rounds: number
   readonly latencyTimes: LatencyTimes
+  readonly cli: string
   readonly say: (line: string) => void
 }
 
@@ -19,44 +20,57 @@ export interface Measuring {
 export interface Measured {
   readonly throughput: readonly ScenarioResult<Measurement>[]
   readonly latency: readonly ScenarioResult<LatencyMeasurement>[]
+  /** Why scenarios are missing: a contender failed, or a result was wrong. */
+  readonly failures: readonly string[]
 }
 
-/** Measures a whole plan: scenarios that want as many brokers share them. @throws when a run fails, or a result is wrong */
-export async function measureAll({ plan, rounds, latencyTimes, say }: Measuring): Promise<Measured> {
+/** Measures a whole plan: scenarios that want as many brokers share them. One that fails is left out and told. */
+export async function measureAll(measuring: Measuring): Promise<Measured> {
+  const { plan, rounds, latencyTimes, cli, say } = measuring
   const throughput: ScenarioResult<Measurement>[] = []
   const latency: ScenarioResult<LatencyMeasurement>[] = []
+  const failures: string[] = []
   for (const brokers of [1, 3] as const) {
     const fits = (scenario: Scenario): boolean => scenario.brokers === brokers
     if (!plan.throughput.some(fits) && !plan.latency.some(fits)) continue
     say(`starting ${String(brokers)} × Kafka`)
-    const stage = await Stage.open(brokers, say)
+    const stage = await Stage.open({ brokers, cli, say })
+    const attempt = (measured: Promise<void>): Promise<void> =>
+      measured.catch((error: unknown) => {
+        failures.push(messageOf(error))
+        say(messageOf(error))
+      })
     try {
       for (const scenario of plan.throughput.filter(fits)) {
-        const run = (contender: Contender): Promise<Measurement> => runThroughput(stage, scenario, contender)
-        throughput.push(
-          await takeTurns(scenario, rounds, run, (name, found) => say(`${name}  ${throughputLine(found)}`)),
-        )
+        const turns = { scenario, rounds, show: throughputLine, say }
+        await attempt(takeTurns(turns, contender => runThroughput(stage, scenario, contender), throughput))
         await stage.inputs.keepOnly(scenario)
       }
       for (const scenario of plan.latency.filter(fits)) {
-        const run = (contender: Contender): Promise<LatencyMeasurement> =>
-          runLatency(stage, scenario, contender, latencyTimes)
-        latency.push(await takeTurns(scenario, rounds, run, (name, found) => say(`${name}  ${latencyLine(found)}`)))
+        // Each lasts half a minute, and says more than a run for throughput.
+        const turns = { scenario, rounds: Math.ceil(rounds / 2), show: latencyLine, say }
+        await attempt(takeTurns(turns, contender => runLatency(stage, scenario, contender, latencyTimes), latency))
       }
     } finally {
       await stage.close()
     }
   }
-  return { throughput, latency }
+  return { throughput, latency, failures }
+}
+
+interface Turns<T> {
+  readonly scenario: Scenario
+  readonly rounds: number
+  readonly show: (measurement: T) => string
+  readonly say: (line: string) => void
 }
 
 /** Each contender once, and again, so that what else the machine does meets all of them. */
 async function takeTurns<T>(
-  scenario: Scenario,
-  rounds: number,
+  { scenario, rounds, show, say }: Turns<T>,
   run: (contender: Contender) => Promise<T>,
-  tell: (name: string, measurement: T) => void,
-): Promise<ScenarioResult<T>> {
+  into: ScenarioResult<T>[],
+): Promise<void> {
   const found = scenario.contenders.map(contender => ({ contender, rounds: [] as T[] }))
   for (let round = 1; round <= rounds; round += 1) {
     for (const { contender, rounds: measured } of found) {
@@ -64,10 +78,10 @@ async function takeTurns<T>(
         throw new Error(`${scenario.id}, ${contender}, round ${String(round)}: ${messageOf(cause)}`, { cause })
       })
       measured.push(measurement)
-      tell(`${scenario.id.padEnd(22)} ${contender.padEnd(16)} ${String(round)}`, measurement)
+      say(`${scenario.id.padEnd(22)} ${contender.padEnd(16)} ${String(round)}  ${show(measurement)}`)
     }
   }
-  return { scenario, contenders: found }
+  into.push({ scenario, contenders: found })
 }
 
 function messageOf(cause: unknown): string {

@@ -1,4 +1,6 @@
+import { join } from 'node:path'
 import { parseArgs } from 'node:util'
+import { packageRoot } from '../src/local-kafka/package-root.ts'
 import { CONTENDERS } from './contenders/all.ts'
 import type { ContenderName, SuiteName } from './scenario.ts'
 import type { LatencyTimes } from './latency-run.ts'
@@ -17,6 +19,8 @@ export interface BenchOptions extends Wanted {
   /** Only write docs/benchmarks.md again from the kept result. */
   readonly render: boolean
   readonly help: boolean
+  /** File of millrace's command line. */
+  readonly cli: string
 }
 
 const NAMES: readonly ContenderName[] = Object.values(CONTENDERS).map(({ name }) => name)
@@ -35,14 +39,15 @@ export const HELP = `npm run bench -- [options]      measures millrace, Kafka St
   --contenders a,b     of ${Object.keys(CONTENDERS).join(', ')}
   --records n          records of an input of 100-byte values                   (default 1,500,000)
   --rounds n           how often each contender has its turn                    (default 3)
-  --seconds n          how long latency is measured, after a warm-up            (default 20)
+  --cli file           millrace's command line                                  (default dist/cli/main.js)
+  --seconds n          how long latency is measured, after a warm-up            (default 15)
   --json               the last line of stdout is the result as JSON
   --profile            leaves processor profiles of millrace and says where the time goes
   --write-docs         keeps the result in bench/results and writes docs/benchmarks.md from it
   --render             only writes docs/benchmarks.md again from the kept result
 
 Contenders take turns (A B A B); figures are medians, ratios have their lowest and highest round. Every output is read
-back as read_committed and checked. Needs Linux, Java 17 with a compiler and Maven, and about 2 GB of disk; everything
+back as read_committed and checked. Needs Linux, Java 17 with a compiler and Maven, and about 4 GB of disk; everything
 else on the machine should rest.
 
   npm run bench -- --quick --json
@@ -56,7 +61,7 @@ else on the machine should rest.
 const SUITES: readonly SuiteName[] = ['workloads', 'variants', 'latency', 'growth', 'cluster']
 const RECORDS = 1_500_000
 const QUICK_RECORDS = 750_000
-const TIMES: LatencyTimes = { warmUpSeconds: 10, seconds: 20 }
+const TIMES: LatencyTimes = { warmUpSeconds: 8, seconds: 15 }
 const QUICK_TIMES: LatencyTimes = { warmUpSeconds: 4, seconds: 6 }
 
 /** Reads a command line. @throws BenchUsageError */
@@ -78,6 +83,7 @@ export function readOptions(args: readonly string[]): BenchOptions {
     writeDocs: values['write-docs'] ?? false,
     render: values.render ?? false,
     help: values.help ?? false,
+    cli: values.cli ?? join(packageRoot(), 'dist/cli/main.js'),
   }
 }
 
@@ -96,6 +102,7 @@ function parse(args: readonly string[]) {
         json: { type: 'boolean' },
         profile: { type: 'boolean' },
         'write-docs': { type: 'boolean' },
+        cli: { type: 'string' },
         render: { type: 'boolean' },
         help: { type: 'boolean', short: 'h' },
       },

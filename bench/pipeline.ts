@@ -10,6 +10,8 @@ export interface Places {
   readonly table: string
   readonly output: string
   readonly stateFolder: string
+  /** File of millrace's command line. */
+  readonly cli: string
 }
 
 /** What is set beside the defaults where millrace is tuned: the same that is tuned in Kafka Streams, where it helps. */

@@ -19,12 +19,12 @@ export interface ScenarioResult<T> {
 /** millrace against Kafka Streams, both with their defaults: ratios of medians. Below 1 is better but for the throughput. */
 export interface Ratios {
   /** Records per second, second half. */
-  readonly throughput?: number
+  readonly throughput?: number | undefined
   /** Time of the client's processors per record, second half. */
-  readonly cpu?: number
+  readonly cpu?: number | undefined
   /** Most resident memory. */
-  readonly memory?: number
-  readonly latencyP99?: number
+  readonly memory?: number | undefined
+  readonly latencyP99?: number | undefined
 }
 
 /** A result as it is printed by `--json`, and kept in `bench/results`. */

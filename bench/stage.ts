@@ -18,9 +18,20 @@ const BROKER_PROPERTIES = {
   'group.min.session.timeout.ms': '1000',
 }
 
+/** What a stage is made of. */
+export interface StageOptions {
+  readonly brokers: 1 | 3
+  /** File of millrace's command line. */
+  readonly cli: string
+  /** Told what takes long. */
+  readonly say: (line: string) => void
+}
+
 /** The brokers of a run, with the inputs. */
 export class Stage {
   readonly bootstrapServers: string
+  /** File of millrace's command line. */
+  readonly cli: string
   readonly brokerPids: readonly number[]
   readonly cluster: Cluster
   readonly admin: Admin
@@ -28,7 +39,8 @@ export class Stage {
   readonly #kafka: LocalKafka
   #applications = 0
 
-  private constructor(kafka: LocalKafka, cluster: Cluster, admin: Admin) {
+  private constructor(kafka: LocalKafka, cli: string, cluster: Cluster, admin: Admin) {
+    this.cli = cli
     this.#kafka = kafka
     this.bootstrapServers = kafka.bootstrapServers
     this.brokerPids = kafka.nodes.map(({ pid }) => pid)
@@ -37,16 +49,16 @@ export class Stage {
     this.inputs = new Inputs(cluster, admin)
   }
 
-  static async open(brokers: 1 | 3, onProgress: (line: string) => void): Promise<Stage> {
+  static async open({ brokers, cli, say }: StageOptions): Promise<Stage> {
     const kafka = await LocalKafka.start({
       nodes: brokers,
       jvm: 'throughput',
       properties: BROKER_PROPERTIES,
-      onProgress,
+      onProgress: say,
     })
     try {
       const { cluster, admin } = await connectCluster(kafka.bootstrapServers, { clientId: 'millrace-bench' })
-      return new Stage(kafka, cluster, admin)
+      return new Stage(kafka, cli, cluster, admin)
     } catch (error) {
       await kafka.stop()
       throw error

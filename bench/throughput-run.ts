@@ -35,6 +35,7 @@ export async function runThroughput(stage: Stage, scenario: Scenario, contender:
   return await withFolder(async folder => {
     const places = {
       bootstrapServers: stage.bootstrapServers,
+      cli: stage.cli,
       application,
       input: input.topic,
       table: table?.topic ?? '',

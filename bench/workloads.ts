@@ -50,6 +50,7 @@ export const WORKLOADS: Readonly<Record<WorkloadName, Workload>> = {
     what: 'each record is joined with the row of its key, both texts are written one behind the other',
     input: ', key: string, value: string',
     usesTable: true,
-    steps: '  result: { from: input, join: { with: names, type: inner, value: left + right } }',
+    steps:
+      '  result: { from: input, join: { with: names, type: inner, value: left + right }, serdes: { value: string } }',
   },
 }

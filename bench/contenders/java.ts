@@ -1,4 +1,4 @@
-import { mkdir, mkdtemp, readdir, rm } from 'node:fs/promises'
+import { mkdtemp, readdir, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { delimiter, join } from 'node:path'
 import { packageRoot } from '../../src/local-kafka/package-root.ts'
@@ -32,7 +32,6 @@ async function compileNow(): Promise<Compiled> {
   const sources = join(packageRoot(), SOURCES)
   const files = (await readdir(sources)).map(name => join(sources, name))
   const folder = await mkdtemp(join(tmpdir(), 'millrace-bench-classes-'))
-  await mkdir(folder, { recursive: true })
   const compiler = ['--module', 'jdk.compiler/com.sun.tools.javac.Main', '-d', folder, '-cp', classPath]
   const { exitCode, output } = await runCommand(java, [...compiler, ...files], { timeoutMs: COMPILE_TIMEOUT_MS })
   if (exitCode !== 0) {

@@ -1,6 +1,5 @@
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { packageRoot } from '../../src/local-kafka/package-root.ts'
 import { pipelineOf, type Places } from '../pipeline.ts'
 import type { Scenario } from '../scenario.ts'
 import type { Contender, Launch } from './contender.ts'
@@ -11,7 +10,7 @@ function launcher(isTuned: boolean) {
   return async (scenario: Scenario, places: Places, folder: string): Promise<Launch> => {
     const file = join(folder, 'app.yaml')
     await writeFile(file, pipelineOf(scenario, places, isTuned))
-    return { command: process.execPath, args: [join(packageRoot(), 'dist/cli/main.js'), 'run', file] }
+    return { command: process.execPath, args: [places.cli, 'run', file] }
   }
 }
 

@@ -1,0 +1,64 @@
+import { expect } from 'chai'
+import { type Goal, goalsOf, holds } from '../../../bench/goals.ts'
+import type { BenchResult } from '../../../bench/result.ts'
+import { aLatencyScenario, aResult, aScenario } from './result-builder.ts'
+
+function goal(result: BenchResult, measure: string): Goal {
+  const found = goalsOf(result).find(each => each.measure === measure)
+  if (found === undefined) throw new Error(`there is no goal ${measure}`)
+  return found
+}
+
+function latencyOf(ours: number): BenchResult {
+  return aResult([], [aLatencyScenario('copy-10ms', { millrace: [ours], streams: [100] })])
+}
+
+describe('goals', () => {
+  it('say nothing of what was not measured', () => {
+    expect(goalsOf(aResult([])).map(holds)).to.deep.equal(goalsOf(aResult([])).map(() => undefined))
+  })
+
+  it('compare defaults with defaults, and tuned with tuned', () => {
+    const copy = aScenario(
+      { id: 'copy' },
+      {
+        millrace: [{ rate: 60 }],
+        streams: [{ rate: 10 }],
+        'millrace-tuned': [{ rate: 80 }],
+        'streams-tuned': [{ rate: 20 }],
+      },
+    )
+    const result = aResult([copy])
+    expect(goal(result, 'copy, defaults ÷ defaults').reached?.median).to.equal(6)
+    expect(holds(goal(result, 'copy, defaults ÷ defaults'))).to.equal(true)
+    expect(goal(result, 'copy, tuned ÷ tuned').reached?.median).to.equal(4)
+    expect(holds(goal(result, 'copy, tuned ÷ tuned'))).to.equal(false)
+  })
+
+  it('take the faster settings of each side where that is asked for', () => {
+    const count = aScenario(
+      { id: 'count', workload: 'count' },
+      {
+        millrace: [{ rate: 60 }],
+        'millrace-tuned': [{ rate: 50 }],
+        streams: [{ rate: 10 }],
+        'streams-tuned': [{ rate: 20 }],
+      },
+    )
+    expect(goal(aResult([count]), 'count per key, better ÷ better').reached?.median).to.equal(3)
+  })
+
+  it('compare exactly once with at least once across scenarios', () => {
+    const result = aResult([
+      aScenario({ id: 'copy' }, { millrace: [{ rate: 80 }, { rate: 90 }, { rate: 100 }] }),
+      aScenario({ id: 'copy-at-least-once' }, { millrace: [{ rate: 100 }, { rate: 100 }, { rate: 100 }] }),
+    ])
+    expect(goal(result, 'exactly once ÷ at least once, copy').reached).to.deep.equal({ median: 0.9, low: 0.8, high: 1 })
+  })
+
+  it('hold a latency when it is low enough', () => {
+    const measure = 'p99 at 2,000 records/s, copy, 10 ms commits'
+    expect(holds(goal(latencyOf(59), measure))).to.equal(true)
+    expect(holds(goal(latencyOf(61), measure))).to.equal(false)
+  })
+})
