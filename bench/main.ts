@@ -1,4 +1,5 @@
 /** Measures millrace against its peers: `npm run bench -- --help`. */
+import { loadavg } from 'node:os'
 import { removeClasses } from './contenders/java.ts'
 import { writeDocuments, writeProfileSection } from './documents.ts'
 import { sourceCommit, thisMachine } from './machine.ts'
@@ -72,12 +73,14 @@ async function measure(
   { rounds, latencyTimes, cli }: BenchOptions,
   plan: Plan,
 ): Promise<{ result: BenchResult; failures: readonly string[] }> {
+  const [loadBefore = 0] = loadavg()
   const { throughput, latency, failures } = await measureAll({ plan, rounds, latencyTimes, cli, say })
   const result: BenchResult = {
     format: 1,
     date: new Date().toISOString().slice(0, 10),
     commit: await sourceCommit(),
     machine: await thisMachine(),
+    loadBefore,
     throughput,
     latency,
     ratios: ratiosOf(throughput, latency),

@@ -70,7 +70,17 @@ export function benchmarksPage(result: BenchResult): string {
   ].join('\n')}\n`
 }
 
-function introduction({ machine, date, commit }: BenchResult): string {
+/** More than that, per processor, is other work that takes part in every figure. */
+const IDLE_LOAD_MAX = 0.5
+
+function busyWarning(load: number): string {
+  return (
+    `**The machine was busy with other work** (load average ${load.toFixed(1)} before the run). These figures show that the ` +
+    'benchmark runs; they say little about speed.'
+  )
+}
+
+function introduction({ machine, date, commit, loadBefore }: BenchResult): string {
   const { processor, processors, memoryGigabytes, system, node, java, kafka } = machine
   return [
     '```sh',
@@ -81,6 +91,7 @@ function introduction({ machine, date, commit }: BenchResult): string {
     `Measured on ${date} at commit ${commit}: ${processor}, ${String(processors)} processors, ${String(memoryGigabytes)} GB, ` +
       `${system}, Node ${node}, Java ${java}, Kafka and Kafka Streams ${kafka}. Broker and contender share the machine. ` +
       'Figures of another machine will differ; ratios less so.',
+    ...(loadBefore > IDLE_LOAD_MAX * processors ? ['', busyWarning(loadBefore)] : []),
   ].join('\n')
 }
 

@@ -47,7 +47,8 @@ function section(report: ProfileReport): string {
       .join(', '),
   ])
   const table = markdownTable(['step', 'share', 'µs', 'most of it'], rows, ['most of it'])
-  return `### ${report.id}\n\n${headline(report)} (${report.date}, commit ${report.commit})\n\n${table}\n`
+  const { id, date, commit, loadBefore } = report
+  return `### ${id}\n\n${headline(report)} (${date}, commit ${commit}, load average before: ${loadBefore.toFixed(1)})\n\n${table}\n`
 }
 
 function headline({ id, micros: total, records }: ProfileReport): string {

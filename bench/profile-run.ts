@@ -1,4 +1,5 @@
 import { mkdir } from 'node:fs/promises'
+import { loadavg } from 'node:os'
 import { join } from 'node:path'
 import { withFolder } from './contender-process.ts'
 import { CONTENDERS } from './contenders/all.ts'
@@ -13,6 +14,8 @@ export interface ProfileReport {
   readonly id: string
   readonly date: string
   readonly commit: string
+  /** The system's load average of one minute before anything was started. */
+  readonly loadBefore: number
   readonly records: number
   /** Time of the process's processors per record in the second half, in µs, the profiler's own share included. */
   readonly micros: number
@@ -30,12 +33,13 @@ export async function profileAll(
   scenarios: readonly Scenario[],
   options: Omit<StageOptions, 'brokers'>,
 ): Promise<readonly ProfileReport[]> {
+  const [loadBefore = 0] = loadavg()
   const stage = await Stage.open({ brokers: 1, ...options })
   const reports: ProfileReport[] = []
   try {
     for (const scenario of scenarios) {
       options.say(`profiling ${scenario.id}`)
-      reports.push(await withFolder(folder => profileOne(stage, scenario, folder)))
+      reports.push(await withFolder(async folder => ({ ...(await profileOne(stage, scenario, folder)), loadBefore })))
       await stage.inputs.keepOnly(scenario)
     }
   } finally {
@@ -44,7 +48,11 @@ export async function profileAll(
   return reports
 }
 
-async function profileOne(stage: Stage, scenario: Scenario, folder: string): Promise<ProfileReport> {
+async function profileOne(
+  stage: Stage,
+  scenario: Scenario,
+  folder: string,
+): Promise<Omit<ProfileReport, 'loadBefore'>> {
   const profiles = join(folder, 'profiles')
   await mkdir(profiles)
   const { steady, records } = await runThroughput(stage, scenario, profiled(CONTENDERS.millrace, profiles))

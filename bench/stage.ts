@@ -15,7 +15,6 @@ const QUIET_TIMEOUT_MS = 20_000
 const BROKER_PROPERTIES = {
   // Topics go as soon as they are deleted, not a minute later in the middle of somebody else's run.
   'log.segment.delete.delay.ms': '100',
-  'group.min.session.timeout.ms': '1000',
 }
 
 /** What a stage is made of. */

@@ -47,6 +47,11 @@ describe('the page of benchmarks', () => {
     expect(page).to.include('on 2026-01-31 at commit abc1234')
   })
 
+  it('warns of figures that were taken while the machine had other work', () => {
+    expect(page).to.not.include('busy with other work')
+    expect(benchmarksPage({ ...result, loadBefore: 3.14 })).to.include('(load average 3.1 before the run)')
+  })
+
   it('has no heading without a table', () => {
     expect(page).to.not.include('## Three brokers')
     expect(page).to.include('## Latency')

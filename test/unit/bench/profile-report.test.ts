@@ -9,6 +9,7 @@ const report: ProfileReport = {
   id: 'copy',
   date: '2026-01-31',
   commit: 'abc1234',
+  loadBefore: 3.14,
   records: 3_000,
   micros: 2,
   steps: [
@@ -20,7 +21,7 @@ const report: ProfileReport = {
         { name: 'dist/kafka/append.js grow', share: 0.005 },
       ],
     },
-    { name: 'sockets', share: 0.2495, functions: [{ name: 'writev', share: 0.2 }] },
+    { name: 'sockets', share: 0.249, functions: [{ name: 'writev', share: 0.2 }] },
     { name: 'load', share: 0.0005, functions: [] },
   ],
 }
@@ -38,7 +39,8 @@ describe('the report of profiles', () => {
     const page = withProfiles(PAGE, [report])
     expect(page).to.match(/^before\n<!-- profiles -->\n[\s\S]*<!-- end of profiles -->\nafter\n$/)
     expect(page).to.include('| encode | 75.0 % | 1.50 | `kafka/append.js append` 70.0 % |')
-    expect(page).to.include('| sockets | 25.0 % | 0.50 |  |')
+    expect(page).to.include('| sockets | 24.9 % | 0.50 |  |')
+    expect(page).to.include('(2026-01-31, commit abc1234, load average before: 3.1)')
     expect(page).to.not.include('old')
     expect(page).to.not.include('| load |')
     expect(withProfiles(page, [report])).to.equal(page)
