@@ -1,4 +1,5 @@
 import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 import { packageRoot } from '../src/local-kafka/package-root.ts'
 import { CONTENDERS } from './contenders/all.ts'
@@ -64,10 +65,14 @@ const QUICK_RECORDS = 750_000
 const TIMES: LatencyTimes = { warmUpSeconds: 8, seconds: 15 }
 const QUICK_TIMES: LatencyTimes = { warmUpSeconds: 4, seconds: 6 }
 
+/** The same code as in the package, a file for each module: a profile then names the module. */
+const UNBUNDLED_CLI = fileURLToPath(new URL('../src/cli/main.js', import.meta.url))
+
 /** Reads a command line. @throws BenchUsageError */
 export function readOptions(args: readonly string[]): BenchOptions {
   const values = parse(args)
   const isQuick = values.quick ?? false
+  const isProfile = values.profile ?? false
   const suites = listOf('suites', values.suites ?? 'workloads,latency', [...SUITES, 'all'])
   const contenders = listOf('contenders', values.contenders ?? (isQuick ? 'millrace,streams' : ''), NAMES)
   const times = isQuick ? QUICK_TIMES : TIMES
@@ -79,11 +84,11 @@ export function readOptions(args: readonly string[]): BenchOptions {
     rounds: countOf('rounds', values.rounds, isQuick ? 2 : 3),
     latencyTimes: { ...times, seconds: countOf('seconds', values.seconds, times.seconds) },
     json: values.json ?? false,
-    profile: values.profile ?? false,
+    profile: isProfile,
     writeDocs: values['write-docs'] ?? false,
     render: values.render ?? false,
     help: values.help ?? false,
-    cli: values.cli ?? join(packageRoot(), 'dist/cli/main.js'),
+    cli: values.cli ?? (isProfile ? UNBUNDLED_CLI : join(packageRoot(), 'dist/cli/main.js')),
   }
 }
 

@@ -25,6 +25,15 @@ const NOTES: Readonly<Record<Table['suite'], string>> = {
   cluster: 'Replication factor 3, `min.insync.replicas=2`, all brokers and the contender on the same machine.',
 }
 
+/** The note of a suite, with how much was measured. */
+function noteOf(suite: Table['suite'], { throughput }: BenchResult): string {
+  const measured = throughput.filter(({ scenario }) => scenario.suite === suite)
+  if (measured.length === 0) return NOTES[suite]
+  const records = Math.max(...measured.map(({ scenario }) => scenario.records)).toLocaleString('en')
+  const rounds = Math.max(...measured.flatMap(({ contenders }) => contenders.map(each => each.rounds.length)))
+  return `${NOTES[suite]} Inputs of ${suite === 'growth' ? 'up to ' : ''}${records} records; rounds: ${String(rounds)}.`
+}
+
 /** What the terminal shows at the end. */
 export function reportText(result: BenchResult): string {
   return tablesOf(result)
@@ -47,7 +56,7 @@ export function benchmarksPage(result: BenchResult): string {
     ...tables.flatMap(({ suite, head, rows }) => [
       `## ${TITLES[suite]}`,
       '',
-      NOTES[suite],
+      noteOf(suite, result),
       '',
       markdownTable(head, rows, ['contender']),
       '',

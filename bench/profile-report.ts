@@ -42,8 +42,8 @@ function section(report: ProfileReport): string {
     percent(share),
     micros(report, share),
     functions
-      .filter(each => each.share >= FUNCTION_SHARE_MIN && each.name.includes('dist/'))
-      .map(each => `\`${each.name.replace('dist/', '')}\` ${percent(each.share)}`)
+      .filter(each => each.share >= FUNCTION_SHARE_MIN && each.name.startsWith('src/'))
+      .map(each => `\`${each.name.slice('src/'.length)}\` ${percent(each.share)}`)
       .join(', '),
   ])
   const table = markdownTable(['step', 'share', 'µs', 'most of it'], rows, ['most of it'])

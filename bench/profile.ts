@@ -34,8 +34,8 @@ const STEPS: readonly { readonly name: string; readonly fits: RegExp }[] = [
     name: 'task: queues, savepoints, positions',
     fits: /engine\/(?:stream-task|active-task|partition-queue|record-collector|producer-collector|task-variables|task-executor)/,
   },
-  { name: 'operators, serdes, expressions', fits: /dist\/(?:operators|serdes|expressions|topology)\// },
-  { name: 'stores and undo log', fits: /dist\/stores\// },
+  { name: 'operators, serdes, expressions', fits: /src\/(?:operators|serdes|expressions|topology)\// },
+  { name: 'stores and undo log', fits: /src\/stores\// },
   { name: 'hash the key', fits: /murmur2/ },
   {
     name: 'encode: append to batches',
@@ -43,13 +43,13 @@ const STEPS: readonly { readonly name: string; readonly fits: RegExp }[] = [
   },
   { name: 'decode: walk fetched batches', fits: /records\/(?:record-cursor|batch-reader|abort-filter|varint|int64)/ },
   { name: 'checksums and compression', fits: /kafka\/records\/|node_modules\/(?:@node-rs|lz4-napi|snappy)/ },
-  { name: 'send and acknowledge', fits: /dist\/kafka\/producer\// },
-  { name: 'fetch answers', fits: /dist\/kafka\/fetcher\// },
-  { name: 'connections and codec', fits: /dist\/kafka\// },
-  { name: 'loop, commit, group', fits: /dist\/(?:engine|model)\// },
+  { name: 'send and acknowledge', fits: /src\/kafka\/producer\// },
+  { name: 'fetch answers', fits: /src\/kafka\/fetcher\// },
+  { name: 'connections and codec', fits: /src\/kafka\// },
+  { name: 'loop, commit, group', fits: /src\/(?:engine|model)\// },
   {
     name: 'load and start',
-    fits: /dist\/|node_modules|node:internal\/(?:modules|vm|bootstrap)|compileFunction|wrapSafe/,
+    fits: /^src\/|^node_modules|^node:internal\/(?:modules|vm|bootstrap)|compileFunction|wrapSafe/,
   },
   { name: 'sockets and event loop (Node, kernel)', fits: /^/ },
 ]
@@ -128,7 +128,9 @@ function microsByNode(profile: Profile): ReadonlyMap<number, number> {
   return micros
 }
 
+/** The file below the project, where there is one, and the function. */
 function placeOf({ functionName, url }: Profile['nodes'][number]['callFrame']): string {
-  const file = url.slice(Math.max(0, url.lastIndexOf('dist/')))
-  return url === '' ? functionName : `${file} ${functionName === '' ? 'anonymous' : functionName}`
+  if (url === '') return functionName
+  const from = Math.max(0, url.lastIndexOf('src/'), url.lastIndexOf('node_modules/'))
+  return `${url.slice(from)} ${functionName === '' ? 'anonymous' : functionName}`
 }

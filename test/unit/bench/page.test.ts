@@ -52,6 +52,10 @@ describe('the page of benchmarks', () => {
     expect(benchmarksPage({ ...result, loadBefore: 3.14 })).to.include('(load average 3.1 before the run)')
   })
 
+  it('says how much was measured', () => {
+    expect(page).to.include('Inputs of 1,000 records; rounds: 3.')
+  })
+
   it('has no heading without a table', () => {
     expect(page).to.not.include('## Three brokers')
     expect(page).to.include('## Latency')
@@ -89,7 +93,7 @@ describe('documents of the kept result', () => {
   const reference = existsSync(REFERENCE_FILE) ? parseResult(readFileSync(REFERENCE_FILE, 'utf8')) : undefined
 
   it('have a result to show', () => {
-    expect(reference?.ratios['copy']).to.have.all.keys('throughput', 'cpu', 'memory', 'latencyP99')
+    expect(reference?.ratios['copy']).to.include.all.keys('throughput', 'cpu', 'memory')
   })
 
   for (const [path, render] of Object.entries(DOCUMENTS)) {

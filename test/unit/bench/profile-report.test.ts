@@ -17,8 +17,8 @@ const report: ProfileReport = {
       name: 'encode',
       share: 0.75,
       functions: [
-        { name: 'dist/kafka/append.js append', share: 0.7 },
-        { name: 'dist/kafka/append.js grow', share: 0.005 },
+        { name: 'src/kafka/append.js append', share: 0.7 },
+        { name: 'src/kafka/append.js grow', share: 0.005 },
       ],
     },
     { name: 'sockets', share: 0.249, functions: [{ name: 'writev', share: 0.2 }] },
@@ -31,7 +31,7 @@ describe('the report of profiles', () => {
   it('gives each step its share of the time of a record', () => {
     const text = profileText([report])
     expect(text).to.match(/^encode +75\.0 % +1\.50$/m)
-    expect(text).to.match(/^ +dist\/kafka\/append\.js append +70\.0 % +1\.40$/m)
+    expect(text).to.match(/^ +src\/kafka\/append\.js append +70\.0 % +1\.40$/m)
     expect(text).to.not.include('grow')
   })
 

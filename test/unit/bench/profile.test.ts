@@ -15,9 +15,9 @@ describe('the steps of a profile', () => {
     const steps = stepsOf(
       aProfile([
         ['(garbage collector)', '', 100],
-        ['append', 'file:///app/dist/kafka/records/record-batch-writer.js', 50],
-        ['next', 'file:///app/dist/kafka/records/record-cursor.js', 30],
-        ['put', 'file:///app/dist/stores/memory-key-value-store.js', 15],
+        ['append', 'file:///app/build/src/kafka/records/record-batch-writer.js', 50],
+        ['next', 'file:///app/build/src/kafka/records/record-cursor.js', 30],
+        ['put', 'file:///app/build/src/stores/memory-key-value-store.js', 15],
         ['writev', '', 5],
       ]),
     )
@@ -34,12 +34,12 @@ describe('the steps of a profile', () => {
       aProfile([
         ['compileFunction', '', 40],
         ['(idle)', '', 1_000],
-        ['process', 'file:///app/dist/engine/stream-task.js', 40],
+        ['process', 'file:///app/build/src/engine/stream-task.js', 40],
       ]),
     )
     expect(others).to.deep.equal([])
     expect(step?.name).to.equal('task: queues, savepoints, positions')
     expect(step?.share).to.equal(1)
-    expect(step?.functions).to.deep.equal([{ name: 'dist/engine/stream-task.js process', share: 1 }])
+    expect(step?.functions).to.deep.equal([{ name: 'src/engine/stream-task.js process', share: 1 }])
   })
 })
