@@ -137,6 +137,11 @@ export class PartitionQueue {
     this.#isDecoded = false
   }
 
+  /** The head will be processed again: what was decoded may have been changed by a step since. */
+  putBack(): void {
+    this.#isDecoded = false
+  }
+
   /** Drops what is queued; the position starts anew with the next block. */
   clear(): void {
     this.#blocks.length = 0

@@ -119,6 +119,8 @@ export class StreamTask {
    */
   process(maxRecords: number): number {
     this.idle?.begin()
+    // One that failed for a topic that was unknown is called again before anything else happens.
+    this.#punctuateStreamTime()
     let consumed = 0
     while (consumed < maxRecords) {
       const queue = this.#choose()
@@ -287,12 +289,17 @@ export class StreamTask {
       }
     } catch (thrown) {
       this.#rollback()
+      if (thrown instanceof UnresolvedTopic) queue.putBack()
       if (phaseOf(thrown) === 'deserialization') this.#enterUnread(queue)
       this.#answer(thrown, queue.source.errors)
     }
     this.#endRecord()
     queue.consume()
     this.#moved = true
+    this.#punctuateStreamTime()
+  }
+
+  #punctuateStreamTime(): void {
     if (this.#byStreamTime.nextMs <= this.#streamTimeMs) this.#punctuate(this.#byStreamTime, this.#streamTimeMs)
   }
 
