@@ -71,10 +71,16 @@ export class ContenderProcess {
 const LOG_CHARACTERS = 3_000
 const STOP_GRACE_MS = 15_000
 
+/** Makes a folder that goes when this process does. */
+export async function newFolder(name: string): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), `millrace-bench-${name}-`))
+  folders.add(folder)
+  return folder
+}
+
 /** Runs something with a folder of its own, which is removed afterwards. */
 export async function withFolder<T>(run: (folder: string) => Promise<T>): Promise<T> {
-  const folder = await mkdtemp(join(tmpdir(), 'millrace-bench-'))
-  folders.add(folder)
+  const folder = await newFolder('run')
   try {
     return await run(folder)
   } finally {

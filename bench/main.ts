@@ -1,6 +1,5 @@
 /** Measures millrace against its peers: `npm run bench -- --help`. */
 import { loadavg } from 'node:os'
-import { removeClasses } from './contenders/java.ts'
 import { writeDocuments, writeProfileSection } from './documents.ts'
 import { sourceCommit, thisMachine } from './machine.ts'
 import { measureAll } from './measuring.ts'
@@ -24,8 +23,6 @@ try {
 } catch (error) {
   console.error(error instanceof Error ? error.message : error)
   process.exitCode = error instanceof BenchUsageError ? USAGE_EXIT_CODE : 1
-} finally {
-  await removeClasses()
 }
 
 async function main(args: readonly string[]): Promise<void> {

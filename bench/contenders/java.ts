@@ -1,9 +1,9 @@
-import { mkdtemp, readdir, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { readdir } from 'node:fs/promises'
 import { delimiter, join } from 'node:path'
 import { packageRoot } from '../../src/local-kafka/package-root.ts'
 import { runCommand } from '../../src/local-kafka/command.ts'
 import { javaWithStreams } from '../../test/support/java-libraries.ts'
+import { newFolder } from '../contender-process.ts'
 import type { Places } from '../pipeline.ts'
 import type { ContenderName, Scenario } from '../scenario.ts'
 import type { Contender, Launch } from './contender.ts'
@@ -16,7 +16,6 @@ const HEAP = '-Xmx1g'
 interface Compiled {
   readonly java: string
   readonly classPath: string
-  readonly folder: string
 }
 
 let compiled: Promise<Compiled> | undefined
@@ -31,20 +30,13 @@ async function compileNow(): Promise<Compiled> {
   const { java, classPath } = await javaWithStreams()
   const sources = join(packageRoot(), SOURCES)
   const files = (await readdir(sources)).map(name => join(sources, name))
-  const folder = await mkdtemp(join(tmpdir(), 'millrace-bench-classes-'))
+  const folder = await newFolder('classes')
   const compiler = ['--module', 'jdk.compiler/com.sun.tools.javac.Main', '-d', folder, '-cp', classPath]
   const { exitCode, output } = await runCommand(java, [...compiler, ...files], { timeoutMs: COMPILE_TIMEOUT_MS })
   if (exitCode !== 0) {
     throw new Error(`Kafka Streams' side cannot be compiled; a JDK is needed, or --contenders millrace,raw:\n${output}`)
   }
-  return { java, classPath: [folder, classPath].join(delimiter), folder }
-}
-
-/** Removes what was compiled. */
-export async function removeClasses(): Promise<void> {
-  const had = compiled
-  compiled = undefined
-  if (had !== undefined) await rm((await had).folder, { recursive: true, force: true })
+  return { java, classPath: [folder, classPath].join(delimiter) }
 }
 
 function launcher(mainClass: string, settings: { readonly tuned?: boolean; readonly rocksdb?: boolean }) {
