@@ -3,7 +3,8 @@
  * `npm run test:mutations -- [--only name,…] [--list]`. Without a bug they have to be green.
  */
 import { complaintAbout, MutantFolder, occurrencesOf } from '../test/mutations/mutant.ts'
-import { type Mutation, MUTATIONS } from '../test/mutations/mutations.ts'
+import type { Mutation } from '../test/mutations/mutation.ts'
+import { MUTATIONS } from '../test/mutations/mutations.ts'
 
 const args = process.argv.slice(2)
 const only = args.includes('--only') ? (args[args.indexOf('--only') + 1] ?? '').split(',') : undefined

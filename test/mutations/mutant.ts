@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process'
 import { cpSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import type { Catcher, Mutation } from './mutations.ts'
+import type { Catcher, Mutation } from './mutation.ts'
 
 /** The compiled project that this file is part of. */
 const BUILD = fileURLToPath(new URL('../..', import.meta.url))
@@ -70,8 +70,9 @@ export class MutantFolder {
     const args = [
       join('node_modules', 'mocha', 'bin', 'mocha.js'),
       '--no-config',
+      // The bound of the whole run is what counts: a machine that tries bugs has other things to do.
       '--timeout',
-      '5000',
+      '60000',
       '--exit',
       join(this.#folder, 'test', `${file}.test.js`),
       ...(title === '' ? [] : ['--fgrep', title]),

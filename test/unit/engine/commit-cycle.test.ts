@@ -6,6 +6,7 @@ import type { ActiveTask } from '../../../src/engine/active-task.ts'
 import { AssignmentClaims } from '../../../src/engine/assignment-claims.ts'
 import { runCommitCycle, type CommitParts } from '../../../src/engine/commit-cycle.ts'
 import { readProgress } from '../../../src/engine/commit-offsets.ts'
+import { long } from '../../../src/serdes/numbers.ts'
 import { string } from '../../../src/serdes/text.ts'
 import type { StreamsBuilder } from '../../../src/topology/streams-builder.ts'
 import { ManualClock } from '../../support/manual-clock.ts'
@@ -26,6 +27,11 @@ function merging(builder: StreamsBuilder): void {
     .to('out')
 }
 
+/** Counts that a cache holds back until the commit. */
+function countingBehindCache(builder: StreamsBuilder): void {
+  builder.stream('in', { key: string }).groupByKey().count({ store: 'counts' }).toStream().to('out', { value: long })
+}
+
 /** A thread with two tasks, as far as a commit sees it. */
 class CommitBench {
   readonly clock = new ManualClock()
@@ -34,12 +40,18 @@ class CommitBench {
   readonly offsets = new FakeOffsets()
   readonly claims = new AssignmentClaims()
   readonly tasks: readonly ActiveTask[]
+  readonly room: TaskRoom
   stopRequested = false
   workEpoch: number | undefined
   readonly parts: CommitParts
 
-  constructor(define = copying, partitions: readonly TopicPartition[] = [P0, P1]) {
-    this.tasks = new TaskRoom(define).running(partitions, 10)
+  constructor(
+    define = copying,
+    partitions: readonly TopicPartition[] = [P0, P1],
+    properties: ConstructorParameters<typeof TaskRoom>[1] = {},
+  ) {
+    this.room = new TaskRoom(define, properties)
+    this.tasks = this.room.running(partitions, 10)
     this.claims.changed(partitions)
     let transaction = 100
     this.parts = {
@@ -113,11 +125,33 @@ describe('commit cycle', () => {
     expect(bench.committed()).to.deep.equal([12, 10])
   })
 
+  it('has what caches hold back written before it waits for acknowledgements', async () => {
+    const bench = new CommitBench(countingBehindCache, [P0], { 'statestore.cache.max.bytes': 1_000_000 }).read(12)
+    const { sent } = bench.room.collector
+    expect(sent).to.deep.equal([])
+    let atFlush: readonly string[] = []
+    bench.producer.whileFlushing = () => {
+      atFlush = sent.map(({ topic }) => topic)
+    }
+
+    expect(await runCommitCycle(bench.parts)).to.equal('committed')
+    expect(atFlush).to.have.members(['app-counts-changelog', 'out'])
+    expect(sent).to.have.lengthOf(2)
+  })
+
   it('sends nothing when nothing was read and nothing written', async () => {
     const bench = new CommitBench()
 
     expect(await runCommitCycle(bench.parts)).to.equal('nothing')
     expect(bench.producer.calls).to.deep.equal(['flush'])
+  })
+
+  it('commits a position that only markers have moved, so that the lag gets to 0', async () => {
+    const bench = new CommitBench()
+    for (const task of bench.tasks.slice(0, 1)) processed(task, 'in', [], 13)
+
+    expect(await runCommitCycle(bench.parts)).to.equal('committed')
+    expect(bench.sentOffsets()).to.deep.equal([['in-0', 13]])
   })
 
   it('refuses a transaction that holds records and no offsets (I5)', async () => {

@@ -121,6 +121,8 @@ export class FakeProducer implements ProducerPorts {
   refences = new Answers<'ours' | 'fenced'>('ours')
   aborts = new Answers<'done'>('done')
   initializations = new Answers<'done'>('done')
+  /** Runs when acknowledgements are waited for. */
+  whileFlushing: () => void = () => {}
   /** Runs while the brokers think about an EndTxn. */
   whileCommitting: () => void = () => {}
 
@@ -130,6 +132,7 @@ export class FakeProducer implements ProducerPorts {
   }
 
   flush(): Promise<void> {
+    this.whileFlushing()
     return this.#answer('flush', () => {
       this.flushes.next()
     })

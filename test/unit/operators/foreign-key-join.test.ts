@@ -1,10 +1,19 @@
 import { expect } from 'chai'
+import { NO_HEADERS } from '../../../src/model/headers.ts'
+import { murmur3Hash128 } from '../../../src/model/murmur3.ts'
+import { CurrentRecord } from '../../../src/operators/current-record.ts'
+import { resolveAnswers } from '../../../src/operators/foreign-key-join.ts'
+import { SubscriptionAnswer } from '../../../src/operators/subscription.ts'
 import { JoinBench, pair, TEXT } from './join-bench.ts'
 
 /** The part of an order before the colon is its customer; `none` has no customer. */
 function customerOf(order: string): string | null {
   const customer = order.split(':')[0] ?? ''
   return customer === 'none' ? null : customer
+}
+
+function bytes(text: unknown): Buffer {
+  return Buffer.from(String(text))
 }
 
 function byForeignKey(kind: 'inner' | 'left'): JoinBench {
@@ -73,5 +82,34 @@ describe('a left join by a foreign key', () => {
     const join = byForeignKey('left').right('ann', 'Ann', 50).left('o1', 'ann:1', 100)
     join.results()
     expect(join.right('ann', null, 130).results()).to.deep.equal(['o1=ann:1/null@130'])
+  })
+})
+
+describe('an answer to a row of a join by a foreign key', () => {
+  it('gives a result only to the value that asked: one that came too late is dropped and counted', () => {
+    const results: string[] = []
+    const dropped: string[] = []
+    const resolve = resolveAnswers(
+      {
+        name: 'join',
+        record: new CurrentRecord(),
+        // The row refers to bob by now.
+        getter: { get: () => 'bob:1', getAsOf: () => 'bob:1', timestamp: 1 },
+        keyBytes: bytes,
+        valueBytes: bytes,
+        foreignValue: value => Buffer.from(value).toString(),
+        joiner: (left, right) => `${String(left)}/${String(right)}`,
+        isLeft: false,
+        dropped: reason => dropped.push(reason),
+      },
+      (key, value) => results.push(`${String(key)}=${String(value)}`),
+    )
+    const answer = (asked: string, row: string): SubscriptionAnswer =>
+      new SubscriptionAnswer(murmur3Hash128(bytes(asked)), bytes(row), 0)
+
+    resolve('o1', answer('ann:1', 'Ann'), 10, NO_HEADERS)
+    expect([results, dropped]).to.deep.equal([[], ['staleResponse']])
+    resolve('o1', answer('bob:1', 'Bob'), 11, NO_HEADERS)
+    expect(results).to.deep.equal(['o1=bob:1/Bob'])
   })
 })

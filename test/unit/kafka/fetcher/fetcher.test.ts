@@ -191,6 +191,19 @@ describe('the fetcher', () => {
     expect(wanted(harness.cluster.poll)).to.deep.equal(['a-0@100'])
   })
 
+  it('drops an answer that was asked for before it went back: what lies between would be missing', async () => {
+    const harness = new FetcherHarness()
+    harness.cluster.create('a', [1])
+    await harness.reading([A0], 10)
+    harness.fetcher.seek(A0, 3)
+    await harness.answer({ partition: 0, records: batchAt(10, 5) })
+
+    expect(harness.fetcher.hasData).to.equal(false)
+    expect(wanted(harness.cluster.poll)).to.deep.equal(['a-0@3'])
+    await harness.answer({ partition: 0, records: batchAt(3, 7) })
+    expect(offsetsOf(harness.fetcher.take(A0))).to.deep.equal([3, 4, 5, 6, 7, 8, 9])
+  })
+
   it('drops buffered blocks at a seek, and takes a removed partition up again from another place', async () => {
     const harness = new FetcherHarness()
     harness.cluster.create('a', [1])

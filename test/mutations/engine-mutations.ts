@@ -1,0 +1,201 @@
+import { EVERYTHING, finding, type Mutation } from './mutation.ts'
+
+/** Bugs in commits, offsets and rebalances. */
+export const ENGINE_MUTATIONS: readonly Mutation[] = [
+  {
+    name: 'commit-before-flush',
+    bug: 'Offsets are committed before the outputs are acknowledged.',
+    file: 'engine/commit-cycle',
+    text: 'await producer.flush(stepTimeoutMs)',
+    replacement: 'void stepTimeoutMs',
+    caughtBy: [
+      {
+        file: 'unit/engine/commit-cycle',
+        title: 'flushes, sends offsets and ends the transaction, in this order',
+        reason: /AssertionError/,
+      },
+    ],
+    cheap: true,
+  },
+  {
+    name: 'read-uncommitted-input',
+    bug: 'Input of open and aborted transactions is processed.',
+    file: 'engine/thread-parts',
+    text: "isolation: 'read_committed'",
+    replacement: "isolation: 'read_uncommitted'",
+    caughtBy: [{ ...EVERYTHING, reason: finding('dirtyInput', 'dirty read') }],
+  },
+  {
+    name: 'offset-of-another-task',
+    bug: 'A task commits the position of the first task of the thread.',
+    file: 'engine/commit-offsets',
+    text: 'const offset = task.positionOf(input)',
+    replacement: 'const offset = tasks[0].positionOf(tasks[0].inputs[0])',
+    caughtBy: [
+      {
+        file: 'unit/engine/commit-cycle',
+        title: 'names every source partition of a task that read on, those that stood still too',
+        reason: /AssertionError/,
+      },
+    ],
+  },
+  {
+    name: 'unknown-outcome-believed',
+    bug: 'A commit without an answer is taken for done.',
+    file: 'engine/commit-cycle',
+    text: "answer === 'unknown' &&",
+    replacement: 'false &&',
+    caughtBy: [
+      {
+        file: 'unit/engine/commit-cycle',
+        title: 'takes the offsets of the commit before as an abort',
+        reason: /the promise was fulfilled/,
+      },
+    ],
+  },
+  {
+    name: 'time-not-committed',
+    bug: 'The partition time is not kept with the offset, so a restart forgets it.',
+    file: 'engine/commit-offsets',
+    text: 'const partitionTime = task.task.partitionTime(input.topicPartition.topic)',
+    replacement: 'const partitionTime = -1',
+    caughtBy: [
+      {
+        file: 'unit/engine/commit-cycle',
+        title: 'commits the partition time and a number that no other transaction has',
+        reason: /AssertionError/,
+      },
+    ],
+  },
+  {
+    name: 'stale-variables-believed',
+    bug: 'Variables are taken over that belong to another offset.',
+    file: 'engine/commit-offsets',
+    text: 'numberOf(variables.get(OFFSET_KEY)) !== committed.offset',
+    replacement: 'false',
+    caughtBy: [
+      {
+        file: 'unit/engine/task-starter',
+        title: 'ignores variables that belong to another offset: a JVM application carries foreign keys on',
+        reason: /AssertionError/,
+      },
+    ],
+  },
+  {
+    name: 'purge-one-too-far',
+    bug: 'Of a repartition topic one record is deleted that is still to be processed.',
+    file: 'engine/repartition-purge',
+    text: 'offsets.set(topicPartition, committed)',
+    replacement: 'offsets.set(topicPartition, committed + 1)',
+    caughtBy: [
+      {
+        file: 'unit/engine/thread-commits',
+        title: 'purge repartition topics up to what is committed, now and then, and nothing else',
+        reason: /AssertionError/,
+      },
+    ],
+    cheap: true,
+  },
+  {
+    name: 'held-back-not-written',
+    bug: 'What caches and buffers hold back is not in the transaction whose offsets it belongs to.',
+    file: 'engine/commit-cycle',
+    text: 'await flushTasks(tasks, parts.resolveTopic)',
+    replacement: 'queueMicrotask(() => void flushTasks(tasks, parts.resolveTopic))',
+    caughtBy: [
+      {
+        file: 'unit/engine/commit-cycle',
+        title: 'has what caches hold back written before it waits for acknowledgements',
+        reason: /AssertionError/,
+      },
+    ],
+    cheap: true,
+  },
+  {
+    name: 'empty-key-without-hash',
+    bug: 'An empty key is taken for none where the record is passed on as it lies in its batch.',
+    file: 'engine/producer-collector',
+    text: 'keyBytes < 0 ?',
+    replacement: 'keyBytes <= 0 ?',
+    caughtBy: [
+      {
+        file: 'unit/engine/producer-collector',
+        title: 'puts a key to the partition of its hash, an empty one too',
+        reason: /AssertionError/,
+      },
+    ],
+    cheap: true,
+  },
+  {
+    name: 'claims-not-checked',
+    bug: 'Offsets of partitions are committed that the last join did not claim, so that another may own them.',
+    file: 'engine/commit-cycle',
+    text: 'claims.assertClaimed(offsets.keys())',
+    replacement: '',
+    caughtBy: [
+      {
+        file: 'unit/engine/commit-cycle',
+        title: 'refuses to commit a partition that was not claimed in the last join (I5)',
+        reason: /AssertionError/,
+      },
+    ],
+  },
+  {
+    name: 'join-before-assignment',
+    bug: 'A member joins again with what an assignment that has come just takes away: nobody gets it.',
+    file: 'engine/rebalancer',
+    text: 'const late = this.#options.member.nextEvent()',
+    replacement: 'const late = [].shift()',
+    caughtBy: [
+      {
+        file: 'unit/engine/rebalancer',
+        title: 'takes what was assigned while it committed before it joins again',
+        reason: /AssertionError/,
+      },
+    ],
+  },
+  {
+    name: 'revoked-without-commit',
+    bug: 'A task is closed without its offsets: its outputs stay in the transaction and are written again by the next owner.',
+    file: 'engine/rebalancer',
+    text: 'await (lostOwned ? this.#options.abort(lostClaim()) : this.#options.commit())',
+    replacement: 'await (lostOwned ? this.#options.abort(lostClaim()) : Promise.resolve())',
+    caughtBy: [
+      {
+        file: 'unit/engine/rebalancer',
+        title: 'commits what is taken away, clos',
+        reason: /AssertionError/,
+      },
+    ],
+  },
+  {
+    name: 'one-partition-one-behind',
+    bug: 'Of one partition the offset of the last record is committed, not the one behind it.',
+    file: 'engine/commit-offsets',
+    text: 'offset, leaderEpoch: input.leaderEpoch(),',
+    replacement: 'offset: offset - Math.min(offset, input.topicPartition.partition), leaderEpoch: input.leaderEpoch(),',
+    caughtBy: [{ ...EVERYTHING, reason: finding('(?:anomalies|tiling|monotony|quiescence)', '[\\w ]+') }],
+  },
+  {
+    name: 'numbers-from-zero',
+    bug: 'The numbers of transactions begin anew with every life, so that an old one may be taken for our own.',
+    file: 'engine/stream-thread',
+    text: 'new TransactionNumbers(Math.floor(options.random() * 2 ** 52))',
+    replacement: 'new TransactionNumbers(0)',
+    caughtBy: [{ ...EVERYTHING, reason: finding('atomicity', '(?:two producers|torn)') }],
+  },
+  {
+    name: 'markers-owe-nothing',
+    bug: 'A position that only markers have moved is not committed, so that the lag never gets to 0.',
+    file: 'engine/active-task',
+    text: 'return this.task.uncommitted ||',
+    replacement: 'return this.task.uncommitted || this.task === undefined &&',
+    caughtBy: [
+      {
+        file: 'unit/engine/commit-cycle',
+        title: 'commits a position that only markers have moved',
+        reason: /AssertionError/,
+      },
+    ],
+  },
+]
