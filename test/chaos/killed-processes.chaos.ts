@@ -31,7 +31,11 @@ describe(`killed processes (seed ${String(chaosSeed())})`, function () {
   })
 
   it('F1 after a fetch, before anything was sent: nothing is visible, and work begins again at C', async () => {
-    application = await ApplicationUnderTest.create({ shape: 'totals', bootstrapServers: kafka().bootstrapServers })
+    application = await ApplicationUnderTest.create({
+      shape: 'totals',
+      judged: true,
+      bootstrapServers: kafka().bootstrapServers,
+    })
     await application.write(RECORDS)
     const first = await application.start({ bootstrapServers: proxy.bootstrapServers })
     await application.untilCaughtUp(WAIT_MS)
@@ -49,12 +53,14 @@ describe(`killed processes (seed ${String(chaosSeed())})`, function () {
     expect((await application.readOutput()).length, 'nothing is visible').to.equal(visible)
     await application.start({ bootstrapServers: proxy.bootstrapServers })
     await application.expectExact(WAIT_MS)
+    await application.expectConsistent()
     faultFired('F1', kill.fired.length, 'kills before anything was sent')
   })
 
   it('F9 inside a restore, at each tenth of it: the next restore works, and a part is never trusted', async () => {
     application = await ApplicationUnderTest.create({
       shape: 'counts',
+      judged: true,
       bootstrapServers: kafka().bootstrapServers,
       kafka: SMALL_FETCHES,
     })
@@ -88,6 +94,7 @@ describe(`killed processes (seed ${String(chaosSeed())})`, function () {
     }
     await application.start()
     await application.expectExact(WAIT_MS)
+    await application.expectConsistent()
     faultFired('F9', inside, 'kills before all stores were restored')
   })
 })

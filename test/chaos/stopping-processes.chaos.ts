@@ -21,6 +21,7 @@ describe('SIGTERM at any time', function () {
     proxy = await KafkaProxy.start({ bootstrapServers: kafka().bootstrapServers })
     application = await ApplicationUnderTest.create({
       shape: 'totals',
+      judged: true,
       bootstrapServers: kafka().bootstrapServers,
       kafka: { 'heartbeat.interval.ms': 300, 'max.partition.fetch.bytes': 8_192 },
     })
@@ -56,6 +57,7 @@ describe('SIGTERM at any time', function () {
         const next = await application.start({ instance: 'next' })
         await application.expectExact(WAIT_MS)
         expect(next.hasExited).to.equal(false)
+        await application.expectConsistent()
         faultFired('F14', reached.times, `SIGTERM ${moment}`)
       })
     }

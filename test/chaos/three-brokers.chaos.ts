@@ -24,6 +24,7 @@ describe('three brokers', function () {
     proxy = await KafkaProxy.start({ bootstrapServers: kafka().bootstrapServers })
     application = await ApplicationUnderTest.create({
       shape: 'totals',
+      judged: true,
       bootstrapServers: kafka().bootstrapServers,
       partitions: 3,
       replicationFactor: 3,
@@ -56,6 +57,7 @@ describe('three brokers', function () {
     await traffic.stop()
     await application.expectExact(WAIT_MS)
     expect(process.hasExited, process.lines.slice(-10).join('\n')).to.equal(false)
+    await application.expectConsistent()
     faultFired('F21', refused, 'connections refused by a broker that was cut off')
   })
 
@@ -89,6 +91,7 @@ describe('three brokers', function () {
     await traffic.stop()
     await application.expectExact(WAIT_MS)
     expect(process.hasExited, process.lines.slice(-10).join('\n')).to.equal(false)
+    await application.expectConsistent()
     faultFired('F26', codes.filter(code => code === NOT_ENOUGH_REPLICAS).length, 'refusals of the leader')
   })
 })

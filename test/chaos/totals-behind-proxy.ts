@@ -25,6 +25,7 @@ export class TotalsBehindProxy {
     const proxy = await KafkaProxy.start({ bootstrapServers })
     const application = await ApplicationUnderTest.create({
       shape: 'totals',
+      judged: true,
       bootstrapServers,
       kafka: { 'request.timeout.ms': 2_000, 'delivery.timeout.ms': 30_000, 'transaction.timeout.ms': 10_000 },
     })
@@ -67,6 +68,7 @@ export class TotalsBehindProxy {
       handle.release()
     }
     await application.expectExact(WAIT_MS)
+    await application.expectConsistent()
     return handles.reduce((sum, one) => sum + one.fired.length, 0)
   }
 }

@@ -5,12 +5,15 @@ import { join } from 'node:path'
 import { readProgress } from '../../src/engine/commit-offsets.ts'
 import type { Admin } from '../../src/kafka/admin/admin.ts'
 import type { TopicPartition } from '../../src/model/topic-partition.ts'
+import { checkRun } from '../../src/verification/check-run.ts'
+import type { CheckName } from '../../src/verification/verdict.ts'
 import { type ApplicationShape, numberedRecord, SHAPES, type ShapeName } from './application-shape.ts'
 import { uniqueName } from './broker.ts'
 import { eventually } from './condition.ts'
 import { committedOffsets, type ReadRecord, readTopic, readTopicInProcess } from './kafka-reader.ts'
 import { KafkaWriter } from './kafka-writer.ts'
 import { MillraceProcess } from './millrace-process.ts'
+import { observeEnded } from './run-verdict.ts'
 import type { Account } from './sequence-account.ts'
 import { connectCluster, createTopic, type TestCluster } from './test-cluster.ts'
 import { untilMarked } from './transaction-markers.ts'
@@ -31,6 +34,8 @@ export interface ApplicationOptions {
   readonly streams?: Readonly<Record<string, string | number | boolean>>
   /** Properties of the clients, such as `session.timeout.ms: 6000`. */
   readonly kafka?: Readonly<Record<string, string | number | boolean>>
+  /** Whether all it writes says where it comes from, so that `expectConsistent` can judge the run. @default false */
+  readonly judged?: boolean
   /** Further lines of the YAML file. */
   readonly lines?: readonly string[]
 }
@@ -49,6 +54,18 @@ export interface StartOptions {
 
 /** Short enough that a test sees several transactions. */
 const COMMIT_INTERVAL_MS = 50
+/** Checks that have to have compared something in every run. */
+const JUDGED: readonly CheckName[] = [
+  'readers',
+  'prefixFunction',
+  'tiling',
+  'atomicity',
+  'fencing',
+  'keyOrder',
+  'monotony',
+  'dirtyInput',
+  'anomalies',
+]
 const CAUGHT_UP_TIMEOUT_MS = 60_000
 /** Of each process, where a wait has failed. */
 const LINES_SHOWN = 25
@@ -112,6 +129,7 @@ export class ApplicationUnderTest {
       ...linesOf({
         'commit.interval.ms': COMMIT_INTERVAL_MS,
         'replication.factor': replicationFactor,
+        ...(this.#options.judged === true ? { 'provenance.headers': true } : {}),
         ...this.#options.streams,
       }),
       'kafka:',
@@ -229,6 +247,22 @@ export class ApplicationUnderTest {
         timeoutMs,
       )
     }
+  }
+
+  /**
+   * Ends every process, then has the checker judge the whole run by its logs: every output, changelog record, offset and
+   * transaction of every life (docs/correctness.md). Only for an application that was `judged` from the beginning.
+   */
+  async expectConsistent(): Promise<void> {
+    await Promise.all(this.#processes.filter(one => !one.hasExited).map(one => one.terminate(CAUGHT_UP_TIMEOUT_MS)))
+    // With an instance id of its own a member keeps its place, and the group would look alive for a session.
+    const { members } = await this.admin.describeGroup(this.id)
+    await this.admin.removeMembers(this.id, members)
+    const { verdict, checks } = checkRun(await observeEnded(this.yaml(), this.#client))
+    const wrong = JSON.stringify(checks.filter(({ state }) => state === 'failed' || state === 'unjudged'))
+    expect(verdict, `verdict on ${this.id}: ${wrong}`).to.equal('consistent')
+    const passed = checks.filter(({ state }) => state === 'passed').map(({ check }) => check)
+    expect(passed).to.include.members(this.shape.stores.length === 0 ? JUDGED : [...JUDGED, 'state'])
   }
 
   #expectNoDifference(account: Account): void {

@@ -31,6 +31,7 @@ describe('brokers that end under a running application', function () {
   async function anApplication(): Promise<{ app: ApplicationUnderTest; process: MillraceProcess }> {
     const app = await ApplicationUnderTest.create({
       shape: 'totals',
+      judged: true,
       bootstrapServers: kafka().bootstrapServers,
       partitions: 3,
       replicationFactor: 3,
@@ -61,6 +62,7 @@ describe('brokers that end under a running application', function () {
       await traffic.stop()
       await app.expectExact(WAIT_MS)
       expect(process.hasExited).to.equal(false)
+      await app.expectConsistent()
       faultFired('F16', ended, `brokers that ended by ${signal}`)
       faultFired('F17', ended - 1, 'coordinators that moved')
     })
@@ -80,6 +82,7 @@ describe('brokers that end under a running application', function () {
     await traffic.stop()
     await app.expectExact(WAIT_MS)
     expect(process.hasExited).to.equal(false)
+    await app.expectConsistent()
     faultFired('F16', ids.length, 'brokers killed at once')
   })
 

@@ -30,6 +30,7 @@ describe('replicas that come and go', function () {
   ): Promise<ApplicationUnderTest> {
     application = await ApplicationUnderTest.create({
       shape,
+      judged: true,
       bootstrapServers: kafka().bootstrapServers,
       partitions: 4,
       kafka: { 'heartbeat.interval.ms': 200, ...properties },
@@ -64,6 +65,7 @@ describe('replicas that come and go', function () {
     for (const process of [thirdAgain, fourth]) {
       expect(process.hasExited, 'a replica that nobody stopped').to.equal(false)
     }
+    await app.expectConsistent()
     faultFired('F24', first.lines.filter(line => GIVEN.test(line)).length, 'rebalances under load')
   })
 
@@ -94,6 +96,7 @@ describe('replicas that come and go', function () {
     expect(requests.fired.length).to.be.greaterThan(3)
     expect(answers.fired.length).to.be.greaterThan(0)
     expect(first.log.filter(wentBack)).to.deep.equal([])
+    await app.expectConsistent()
     faultFired('F24', answers.fired.length, 'commits that were slow in a rebalance')
   })
 
@@ -148,6 +151,7 @@ describe('replicas that come and go', function () {
     expect(codes.slice(1)).to.include(0)
     faultFired('F24', codes.filter(code => code === ILLEGAL_GENERATION).length, 'generations that ended in a commit')
     expect(first.log.filter(wentBack)).to.deep.equal([])
+    await app.expectConsistent()
   })
 })
 

@@ -30,6 +30,7 @@ describe('a static member', function () {
   it('takes its place again after kill −9: same generation, same partitions, its leftover transaction aborted', async () => {
     const app = await ApplicationUnderTest.create({
       shape: 'totals',
+      judged: true,
       bootstrapServers: kafka().bootstrapServers,
       partitions: 4,
       kafka: { 'session.timeout.ms': SESSION_MS },
@@ -63,6 +64,7 @@ describe('a static member', function () {
     expect(lastAssignment(neighbour)).to.deep.equal(before)
     expect(await partitionsOf(app)).to.deep.equal(owned)
     await app.expectExact()
+    await app.expectConsistent()
   })
 
   it('asks for a round of its own when its file reads one more topic since its last life', async () => {

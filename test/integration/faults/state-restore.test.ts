@@ -77,6 +77,7 @@ describe('stores after a crash', function () {
     it(`equal the fold of their changelog after kill −9 with ${directory}, over a repartition topic, with two threads (I4)`, async () => {
       const app = await ApplicationUnderTest.create({
         shape: 'totals',
+        judged: true,
         bootstrapServers: kafka().bootstrapServers,
         partitions: 4,
         streams: { 'num.stream.threads': 2 },
@@ -95,6 +96,7 @@ describe('stores after a crash', function () {
         await traffic.more(50)
         await traffic.stop()
         await app.expectExact()
+        await app.expectConsistent()
       } finally {
         await app.dispose()
       }

@@ -40,6 +40,7 @@ describe('answers of a transaction', function () {
         proxy = await KafkaProxy.start({ bootstrapServers })
         application = await ApplicationUnderTest.create({
           shape: 'counts',
+          judged: true,
           bootstrapServers,
           kafka: {
             'request.timeout.ms': REQUEST_TIMEOUT_MS,
@@ -150,6 +151,7 @@ describe('answers of a transaction', function () {
         expect(await process.terminate()).to.deep.equal({ code: 0, signal: null })
         await application.expectNothingOpen()
         expect(proxy.failures).to.deep.equal([])
+        await application.expectConsistent()
       })
     })
   }

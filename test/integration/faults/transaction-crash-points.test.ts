@@ -81,6 +81,7 @@ describe('kill −9 in a commit', function () {
       before(async () => {
         application = await ApplicationUnderTest.create({
           shape: 'totals',
+          judged: true,
           bootstrapServers: kafka().bootstrapServers,
           kafka: { 'transaction.timeout.ms': TRANSACTION_TIMEOUT_MS },
         })
@@ -132,6 +133,7 @@ describe('kill −9 in a commit', function () {
         await application.expectExact()
         expect(await last.terminate()).to.deep.equal({ code: 0, signal: null })
         await application.expectNothingOpen()
+        await application.expectConsistent()
       })
     })
   }

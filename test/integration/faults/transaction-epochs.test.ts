@@ -21,6 +21,7 @@ describe('the last epoch of a producer id', function () {
   it('is passed without a loss: the next transaction has a new producer id (F27)', async () => {
     application = await ApplicationUnderTest.create({
       shape: 'counts',
+      judged: true,
       bootstrapServers: kafka().bootstrapServers,
       kafka: { 'group.instance.id': 'edge' },
       streams: { 'commit.interval.ms': 20 },
@@ -53,5 +54,6 @@ describe('the last epoch of a producer id', function () {
     await application.write(RECORDS)
     await application.start()
     await application.expectExact()
+    await application.expectConsistent()
   })
 })

@@ -24,7 +24,11 @@ describe('transaction.version raised under a running application (F28)', functio
     // The feature belongs to the whole cluster: other tests need theirs as it is.
     kafka = await LocalKafka.start({ test: true, transactionVersion: 0 })
     proxy = await KafkaProxy.start(kafka)
-    application = await ApplicationUnderTest.create({ shape: 'totals', bootstrapServers: kafka.bootstrapServers })
+    application = await ApplicationUnderTest.create({
+      shape: 'totals',
+      judged: true,
+      bootstrapServers: kafka.bootstrapServers,
+    })
   })
 
   after(async () => {
@@ -77,6 +81,7 @@ describe('transaction.version raised under a running application (F28)', functio
     for (const [transaction, versions] of transactionsOf(spoken).entries()) {
       expect(versions.size, `protocols within transaction ${String(transaction)}`).to.be.at.most(1)
     }
+    await application.expectConsistent()
   })
 })
 

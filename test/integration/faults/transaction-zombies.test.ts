@@ -52,6 +52,7 @@ for (const [kind, moments] of MOMENTS) {
       it(`before its ${moment} arrives, past its session: is fenced, makes nothing visible, rejoins and works (I5, F10, case 5)`, async () => {
         application = await ApplicationUnderTest.create({
           shape: 'counts',
+          judged: true,
           bootstrapServers: kafka().bootstrapServers,
           kafka: { 'session.timeout.ms': 2_000, 'heartbeat.interval.ms': 300, 'transaction.timeout.ms': 3_000 },
         })
@@ -84,6 +85,7 @@ for (const [kind, moments] of MOMENTS) {
         await application.write(RECORDS)
         await application.expectExact(LONG_MS)
         expect(zombie.hasExited).to.equal(false)
+        await application.expectConsistent()
         faultFired('F10', held.fired.length, `zombies at ${moment}`)
       })
     }
@@ -91,6 +93,7 @@ for (const [kind, moments] of MOMENTS) {
     it('past its transaction timeout, but not its session: the broker aborts, the same member goes on (F11, F23)', async () => {
       application = await ApplicationUnderTest.create({
         shape: 'counts',
+        judged: true,
         bootstrapServers: kafka().bootstrapServers,
         kafka: { 'session.timeout.ms': 45_000, 'transaction.timeout.ms': 2_000 },
       })
@@ -113,6 +116,7 @@ for (const [kind, moments] of MOMENTS) {
       expect(await memberOf(application), 'member and generation').to.deep.equal(memberBefore)
       expect(assignments(process)).to.equal(1)
       expect(await process.terminate(LONG_MS)).to.deep.equal({ code: 0, signal: null })
+      await application.expectConsistent()
       faultFired('F11', held.fired.length, 'pauses past the transaction timeout')
       faultFired('F23', held.fired.length, 'transactions that the broker aborted')
     })
@@ -136,6 +140,7 @@ describe('two processes with one name', function () {
   it('the newer takes the instance id, the older stops with 78 and names it (F13)', async () => {
     application = await ApplicationUnderTest.create({
       shape: 'counts',
+      judged: true,
       bootstrapServers: kafka().bootstrapServers,
       kafka: { 'group.instance.id': 'till-7', 'heartbeat.interval.ms': 300 },
     })
@@ -152,6 +157,7 @@ describe('two processes with one name', function () {
     await application.write(RECORDS)
     await application.expectExact(LONG_MS)
     expect(newer.hasExited).to.equal(false)
+    await application.expectConsistent()
     faultFired('F13', Number(older.hasExited), 'older processes that a newer one replaced')
   })
 

@@ -2,11 +2,9 @@ import { expect } from 'chai'
 import { uniqueName } from '../../support/broker.ts'
 import { eventually } from '../../support/condition.ts'
 import { KafkaProxy } from '../../support/kafka-proxy.ts'
+import { observeEnded } from '../../support/run-verdict.ts'
 import { KafkaWriter, type RecordToWrite } from '../../support/kafka-writer.ts'
-import { systemClock } from '../../../src/engine/system-clock.ts'
-import { loadPlanned } from '../../../src/cli/loaded-application.ts'
 import { checkRun, type RunVerdict } from '../../../src/verification/check-run.ts'
-import { observeRun } from '../../../src/verification/observe-run.ts'
 import { visible } from '../../../src/verification/observed-log.ts'
 import type { RunObservation } from '../../../src/verification/run-observation.ts'
 import type { Addition, Total, TotalsObservation } from '../../../src/verification/totals-observation.ts'
@@ -169,17 +167,7 @@ describe('a run with everything in it', function () {
   }
 
   const judge = async (application: CaseApplication): Promise<RunVerdict> => {
-    const folder = await room().folder({ 'app.yaml': room().yaml(application) })
-    const { plan, config } = await loadPlanned({ files: [`${folder}/app.yaml`], overrides: [] })
-    const run = await observeRun({
-      cluster: room().cluster,
-      admin: room().admin,
-      clock: systemClock,
-      plan,
-      policies: config.errors,
-      guarantee: config.guarantee,
-      settleTimeoutMs: 60_000,
-    })
+    const run = await observeEnded(room().yaml(application), room())
     return checkRun({ ...run, totals: totalsOf(run, id) })
   }
 
