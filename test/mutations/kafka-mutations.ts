@@ -63,9 +63,8 @@ export const KAFKA_MUTATIONS: readonly Mutation[] = [
     name: 'read-uncommitted-restore',
     bug: 'A restore takes over changelog records of aborted transactions.',
     file: 'kafka/fetcher/fetch-answers',
-    text: 'position, aborted, isolation, ...heldBytes',
-    replacement:
-      "position, aborted, isolation: topic.endsWith('-changelog') ? 'read_uncommitted' : isolation, ...heldBytes",
+    text: 'position, aborted, isolation,',
+    replacement: "position, aborted, isolation: topic.endsWith('-changelog') ? 'read_uncommitted' : isolation,",
     caughtBy: [{ ...EVERYTHING, reason: finding('prefixFunction', '(?:lost|unexplained)') }],
   },
   {
