@@ -42,7 +42,7 @@ export class TotalsBehindProxy {
   }
 
   /** What the process has said last, for the report of a failure. */
-  get lastWords(): string {
+  get #lastWords(): string {
     return this.process.lines.slice(-10).join('\n')
   }
 
@@ -68,6 +68,7 @@ export class TotalsBehindProxy {
       handle.release()
     }
     await application.expectExact(WAIT_MS)
+    expect(this.process.hasExited, this.#lastWords).to.equal(false)
     await application.expectConsistent()
     return handles.reduce((sum, one) => sum + one.fired.length, 0)
   }
