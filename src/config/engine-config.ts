@@ -225,9 +225,13 @@ function pem(properties: CheckedProperties, name: string): string | undefined {
   try {
     return readFileSync(given, 'utf8')
   } catch (cause) {
+    // What was meant as a path may be the key itself, without its first line; the error of Node.js repeats it.
+    if (name === 'ssl.key') {
+      throw new MillraceError('SECRET_UNREADABLE', { what: `${name} is neither PEM text nor a file that can be read.` })
+    }
     throw new MillraceError('SECRET_UNREADABLE', {
       cause,
-      what: `${name} is neither PEM text nor a file that can be read${name === 'ssl.key' ? '' : `: ${given}`}.`,
+      what: `${name} is neither PEM text nor a file that can be read: ${given}.`,
     })
   }
 }

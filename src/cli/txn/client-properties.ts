@@ -9,7 +9,8 @@ export type ClientProperties = Readonly<Record<string, string>>
  * `sasl.jaas.config`, PEM stores as `ssl.ca`, `ssl.cert` and `ssl.key`. What the configuration does not know is refused
  * there.
  *
- * @throws MillraceError `CONFIG_INVALID` for a file that cannot be read, a store that is not PEM, or a login of another kind
+ * @throws MillraceError `CONFIG_INVALID` for a file that cannot be read or holds something else, a store that is not PEM, or
+ *   a login of another kind
  */
 export function clientPropertiesOf(file: string): ClientProperties {
   let text: string
@@ -18,7 +19,20 @@ export function clientPropertiesOf(file: string): ClientProperties {
   } catch (cause) {
     throw new MillraceError('CONFIG_INVALID', { cause, what: `${file} cannot be read: ${reasonOf(cause)}` })
   }
-  return translated(parseProperties(text), file)
+  const properties = parseProperties(text)
+  for (const [name, value] of properties) {
+    if (mayBeProperty(name, value)) continue
+    // Its text is not shown: a key or a password file named by mistake would be printed.
+    throw new MillraceError('CONFIG_INVALID', {
+      what: `${file} holds something that is no property of a client.`,
+      action: 'Name a file with lines such as security.protocol=SASL_SSL.',
+    })
+  }
+  return translated(properties, file)
+}
+
+function mayBeProperty(name: string, value: string): boolean {
+  return /^[a-z][a-z\d.]*$/.test(name) && (value !== '' || name.includes('.'))
 }
 
 /** Java's format of properties. Kafka: `java.util.Properties.load`. */

@@ -1,4 +1,5 @@
 import { expect } from 'chai'
+import { inspect } from 'node:util'
 import { readFileSync } from 'node:fs'
 import { configurationReference } from '../../../scripts/generate-config-reference.ts'
 import { CLIENT_PROPERTIES } from '../../../src/config/client-properties.ts'
@@ -93,6 +94,19 @@ describe('the configuration of the engine', () => {
     expect(() => engineConfigOf({ ...GIVEN, kafka: { ...kafka, 'ssl.ca': '/nowhere' } }))
       .to.throw('neither PEM text nor a file')
       .with.property('code', 'SECRET_UNREADABLE')
+  })
+
+  it('shows nothing of a key that was taken for a path', () => {
+    const keyPair = { 'ssl.cert': '-----BEGIN CERTIFICATE-----', 'ssl.key': 'MIIEsecret' }
+    const kafka = { ...GIVEN.kafka, 'security.protocol': 'SSL' as const, ...keyPair }
+    let failure: unknown
+    try {
+      engineConfigOf({ ...GIVEN, kafka })
+    } catch (error) {
+      failure = error
+    }
+    expect(failure).to.have.property('code', 'SECRET_UNREADABLE')
+    expect(inspect(failure, { depth: 9 })).not.to.contain('MIIEsecret')
   })
 
   it('hands the reset policy of the consumer on to the topology', () => {

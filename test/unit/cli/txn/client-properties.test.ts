@@ -89,4 +89,14 @@ describe('properties of a client', () => {
     ).to.throw(/^(?!.*hidden).*names no user and password/)
     expect(() => clientPropertiesOf(join(folder, 'missing.properties'))).to.throw(/cannot be read/)
   })
+
+  it('are not looked for in a key or a password, which is not shown', () => {
+    const key = ['-----BEGIN PRIVATE KEY-----', 'aGlkZGVu', 'aGlkZGVu==', '-----END PRIVATE KEY-----']
+    for (const lines of [key, key.slice(1), ['hidden'], ['aGlkZGVu==']]) {
+      expect(() => read(...lines), lines.join()).to.throw(/^(?!.*(?:hidden|aGlkZGVu)).*no property of a client/)
+    }
+    expect(read('ssl.endpoint.identification.algorithm=')).to.deep.equal({
+      'ssl.endpoint.identification.algorithm': '',
+    })
+  })
 })
