@@ -46,11 +46,15 @@ export async function drain(
     await withDeadline(parts.commit(), { clock, leftMs: leftMs(), what: 'the last commit' })
   } catch (error) {
     const cause = asMillraceError(error)
-    logger.warn(
-      { err: cause },
-      'the last commit failed: its transaction is aborted, and its input is processed again at the next start',
-    )
-    await attempt(parts, 'the last abort', leftMs(), () => parts.abort(cause))
+    if (isInDoubt(clients.producer.transaction)) {
+      logger.warn({ err: cause }, 'what became of the last commit is not known: the next start asks the broker')
+    } else {
+      logger.warn(
+        { err: cause },
+        'the last commit failed: its transaction is aborted, and its input is processed again at the next start',
+      )
+      await attempt(parts, 'the last abort', leftMs(), () => parts.abort(cause))
+    }
   }
   parts.closeTasks()
   if (leaveGroup) await attempt(parts, 'leaving the group', leftMs(), () => clients.member.leave(leftMs()))
@@ -61,7 +65,8 @@ export async function drain(
 export async function release(parts: ShutdownParts, error: unknown, options: StopOptions): Promise<void> {
   const { clients } = parts
   const { timeoutMs } = options
-  if (clients.producer.transaction.ongoing) {
+  const { transaction } = clients.producer
+  if (transaction.ongoing && !isInDoubt(transaction)) {
     await attempt(parts, 'the last abort', timeoutMs, () => clients.producer.abortTransaction(timeoutMs))
   }
   parts.closeTasks()
@@ -69,6 +74,11 @@ export async function release(parts: ShutdownParts, error: unknown, options: Sto
     await attempt(parts, 'leaving the group', timeoutMs, () => clients.member.leave(timeoutMs))
   }
   await letGo(parts, timeoutMs)
+}
+
+/** An EndTxn has gone out and no answer has come: it is asked for, never aborted (I10). */
+function isInDoubt({ state }: ThreadClients['producer']['transaction']): boolean {
+  return state === 'committing' || state === 'unknown'
 }
 
 /**

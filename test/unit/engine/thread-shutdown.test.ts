@@ -79,6 +79,20 @@ describe('shutdown of a thread', () => {
     expect(bench.calls.slice(-3)).to.deep.equal(LET_GO)
   })
 
+  for (const state of ['committing', 'unknown'] as const) {
+    it(`leaves a commit of which the outcome is not known to the next start (${state}, I10)`, async () => {
+      const bench = new ShutdownBench()
+      bench.producer.ongoing = true
+      bench.producer.state = state
+      bench.commit = () => Promise.reject(new MillraceError('COMMIT_OUTCOME_UNKNOWN'))
+      await drain(bench.parts, STOP, undefined)
+      expect(bench.calls).to.deep.equal(['commit', 'tasks closed', 'leave', ...LET_GO])
+
+      await release(bench.parts, new MillraceError('COMMIT_OUTCOME_UNKNOWN'), STOP)
+      expect(bench.producer.calls).to.deep.equal(['close', 'close'])
+    })
+  }
+
   it('never commits what was not recovered from', async () => {
     const bench = new ShutdownBench()
     await drain(bench.parts, STOP, new MillraceError('REQUEST_TIMED_OUT'))
