@@ -58,6 +58,33 @@ const TOPOLOGIES: Readonly<Record<string, (builder: StreamsBuilder, kept: Kept) 
       .leftJoin(table, (left, right) => Buffer.concat([left, right ?? Buffer.alloc(0)]))
       .to('out', { value: bytes })
   },
+  'a join with itself in time, with views of a user': b => {
+    const stream = b.stream('in', { key: views, value: views })
+    stream
+      .outerJoin(stream, (left, right) => Buffer.concat([left ?? Buffer.alloc(0), right ?? Buffer.alloc(0)]), {
+        within: 20,
+        grace: 5,
+      })
+      .to('out', { value: views })
+  },
+  'records that wait for versions of a table': b => {
+    const table = b.table('in', { key: views, value: views, versioned: { historyRetention: 50 } })
+    table
+      .toStream()
+      .leftJoin(table, (left, right) => Buffer.concat([left, right ?? Buffer.alloc(0)]), { grace: 10, name: 'late' })
+      .to('out', { value: views })
+  },
+  'a table that is held back': b => {
+    b.table('in', { key: views, value: views }).suppress({ until: 15 }).toStream().to('out')
+  },
+  'sessions of views': b => {
+    b.stream('in', { key: views, value: views })
+      .groupByKey()
+      .windowedBy({ session: 10, grace: 5 })
+      .reduce((_, latest) => latest)
+      .toStream()
+      .to('out')
+  },
   'a count in windows, held back until they close': b => {
     b.stream('in', { key: string, value: bytes })
       .groupByKey()
