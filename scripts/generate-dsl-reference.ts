@@ -30,6 +30,18 @@ const CHAPTERS: readonly (readonly [title: string, files: readonly string[]])[] 
       'src/serdes/windowed.ts',
     ],
   ],
+  [
+    'Running an application',
+    [
+      'src/millrace-streams.ts',
+      'src/config/millrace-config.ts',
+      'src/engine/streams-instance.ts',
+      'src/engine/streams-state.ts',
+      'src/engine/state-reader.ts',
+      'src/engine/task-info.ts',
+      'src/engine/changelog-restorer.ts',
+    ],
+  ],
   ['Test driver (`millrace/testing`)', ['src/testing/test-driver.ts', 'src/testing/test-topics.ts']],
 ]
 
@@ -43,7 +55,7 @@ export function dslReference(): string {
   const exported = exportedNames()
   return `${[
     '# DSL reference',
-    'Everything that builds, describes and tests a topology in TypeScript. Generated from the doc comments in `src`; do not edit (`npm run docs`). How each operator reads in Java and in YAML is in `docs/migration.md`; the YAML keys are in `docs/configuration.md`.',
+    'Everything that builds, describes, runs and tests a topology in TypeScript. Generated from the doc comments in `src`; do not edit (`npm run docs`). How each operator reads in Java and in YAML is in `docs/migration.md`; the YAML keys are in `docs/configuration.md`.',
     ...CHAPTERS.flatMap(([title, files]) => [`## ${title}`, ...chapter(files, exported)]),
   ].join('\n\n')}\n`
 }

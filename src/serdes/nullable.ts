@@ -1,7 +1,11 @@
 import type { AnySerde, Serde, SerdeContext } from './serde.ts'
 
-/** A serde whose side may be null; recognised by its class. */
+/** Known to every copy of millrace in the process. */
+const MARK = Symbol.for('millrace.nullable')
+
+/** A serde whose side may be null. */
 class NullableSerde<T> implements Serde<T | null> {
+  readonly [MARK] = true
   readonly name: string
   readonly inner: Serde<T>
   readonly serialize: (value: T | null, context: SerdeContext) => Uint8Array
@@ -29,12 +33,16 @@ export function nullable<T>(serde: Serde<T>): Serde<T | null> {
 
 /** Whether the serde was made by `nullable`, so that a source lets nulls through. */
 export function isNullable(serde: AnySerde): boolean {
-  return serde instanceof NullableSerde
+  return MARK in serde
 }
 
 /** The serde that `nullable` wraps, or the serde itself: equal bytes have equal inner serdes. */
 export function withoutNull(serde: AnySerde): AnySerde
 export function withoutNull(serde: object): object
 export function withoutNull(serde: object): object {
-  return serde instanceof NullableSerde ? withoutNull(serde.inner) : serde
+  return MARK in serde && 'inner' in serde && isObject(serde.inner) ? withoutNull(serde.inner) : serde
+}
+
+function isObject(value: unknown): value is object {
+  return typeof value === 'object' && value !== null
 }

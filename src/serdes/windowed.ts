@@ -13,11 +13,20 @@ export interface WindowedForm {
   readonly withInner: (inner: AnySerde) => AnySerde
 }
 
-const FORMS = new WeakMap<object, WindowedForm>()
+/** Where a serde has its form; known to every copy of millrace in the process. */
+const FORM = Symbol.for('millrace.windowedForm')
+
+interface WindowedSerde {
+  readonly [FORM]: WindowedForm
+}
 
 /** What a serde of windowed keys is made of; `undefined` for any other serde. */
 export function windowedFormOf(serde: object): WindowedForm | undefined {
-  return FORMS.get(serde)
+  return isWindowed(serde) ? serde[FORM] : undefined
+}
+
+function isWindowed(serde: object): serde is WindowedSerde {
+  return FORM in serde
 }
 
 /** Reads and writes keys of tumbling, hopping and sliding windows: `key | start` (8 bytes). Kafka Streams: `WindowedSerdes.timeWindowedSerdeFrom`. */
@@ -25,7 +34,13 @@ export function timeWindowed<K>(key: Serde<K>, size: Duration): Serde<Windowed<K
   const sizeMs = parseDurationMs(size)
   if (sizeMs === undefined)
     throw new TypeError(`a window size is a duration such as '1m' or 60000, got ${String(size)}`)
-  const serde: Serde<Windowed<K>> = {
+  const form = {
+    inner: key,
+    windowBytes: INT64_BYTES,
+    withInner: (inner: AnySerde) => timeWindowed(asSerde(inner), sizeMs),
+  }
+  const serde: Serde<Windowed<K>> & WindowedSerde = {
+    [FORM]: form,
     name: `windowed(${key.name})`,
     serialize(value, context) {
       const keyBytes = key.serialize(value.key, context)
@@ -40,17 +55,18 @@ export function timeWindowed<K>(key: Serde<K>, size: Duration): Serde<Windowed<K
       return new WindowedKey(innerKey(key, bytes, INT64_BYTES, context), start, end)
     },
   }
-  FORMS.set(serde, {
-    inner: key,
-    windowBytes: INT64_BYTES,
-    withInner: inner => timeWindowed(asSerde(inner), sizeMs),
-  })
   return serde
 }
 
 /** Reads and writes keys of sessions: `key | end | start` (8 bytes each). Kafka Streams: `WindowedSerdes.sessionWindowedSerdeFrom`. */
 export function sessionWindowed<K>(key: Serde<K>): Serde<Windowed<K>> {
-  const serde: Serde<Windowed<K>> = {
+  const form = {
+    inner: key,
+    windowBytes: 2 * INT64_BYTES,
+    withInner: (inner: AnySerde) => sessionWindowed(asSerde(inner)),
+  }
+  const serde: Serde<Windowed<K>> & WindowedSerde = {
+    [FORM]: form,
     name: `sessionWindowed(${key.name})`,
     serialize(value, context) {
       const keyBytes = key.serialize(value.key, context)
@@ -65,11 +81,6 @@ export function sessionWindowed<K>(key: Serde<K>): Serde<Windowed<K>> {
       return new WindowedKey(innerKey(key, bytes, 2 * INT64_BYTES, context), start, end)
     },
   }
-  FORMS.set(serde, {
-    inner: key,
-    windowBytes: 2 * INT64_BYTES,
-    withInner: inner => sessionWindowed(asSerde(inner)),
-  })
   return serde
 }
 

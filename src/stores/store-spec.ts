@@ -93,8 +93,12 @@ export interface StoreDefinition {
   readonly retainsDuplicates?: boolean | undefined
 }
 
-/** A spec as `keyValueStore` makes it; the graph recognises it by its class. */
+/** Known to every copy of millrace in the process. */
+const MARK = Symbol.for('millrace.store')
+
+/** A spec as `keyValueStore` makes it. */
 export class DefinedStore<S> implements StoreSpec<S> {
+  readonly [MARK] = true
   readonly definition: StoreDefinition
 
   constructor(definition: StoreDefinition) {
@@ -104,6 +108,11 @@ export class DefinedStore<S> implements StoreSpec<S> {
   get name(): string {
     return this.definition.name
   }
+}
+
+/** Whether a spec says what its store is, and not only whose. */
+export function isDefined<S>(spec: StoreSpec<S>): spec is DefinedStore<S> {
+  return MARK in spec
 }
 
 /** A key-value store of your own. Kafka Streams: `Stores.keyValueStoreBuilder`. */

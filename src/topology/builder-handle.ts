@@ -5,7 +5,7 @@ import { nowhere } from '../operators/forward.ts'
 import { nullable, withoutNull } from '../serdes/nullable.ts'
 import type { AnySerde } from '../serdes/serde.ts'
 import { bytes } from '../serdes/text.ts'
-import { DefinedStore, type StoreDefinition, type StoreEngineOptions, type StoreSpec } from '../stores/store-spec.ts'
+import { isDefined, type StoreDefinition, type StoreEngineOptions, type StoreSpec } from '../stores/store-spec.ts'
 import { Graph } from './graph.ts'
 import { IGNORES, READS, type GraphNode, type SourceDefinition } from './graph-node.ts'
 import { historyOf } from './materialized.ts'
@@ -105,7 +105,7 @@ export class BuilderHandle {
   }
 
   addStateStore(spec: StoreSpec<unknown>): void {
-    if (spec instanceof DefinedStore) this.graph.addStore(spec.definition)
+    if (isDefined(spec)) this.graph.addStore(spec.definition)
   }
 
   #source(

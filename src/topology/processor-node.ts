@@ -1,6 +1,6 @@
 import { processRecords, type ErasedProcessorSupplier } from '../operators/processor-context.ts'
 import type { AnySerde } from '../serdes/serde.ts'
-import { DefinedStore, type StoreDefinition, type StoreSpec } from '../stores/store-spec.ts'
+import { isDefined, type StoreDefinition, type StoreSpec } from '../stores/store-spec.ts'
 import type { Graph } from './graph.ts'
 import { READS, READS_AND_PASSES, type GraphNode } from './graph-node.ts'
 
@@ -58,7 +58,7 @@ export function usedStores(
 }
 
 function definitionOf(graph: Graph, spec: StoreSpec<unknown>, node: string): StoreDefinition | undefined {
-  if (spec instanceof DefinedStore) return spec.definition
+  if (isDefined(spec)) return spec.definition
   graph.report('TABLE_NOT_MATERIALIZED', {
     node,
     what: `The processor ${node} uses the store of a table that has none: ${spec.name}.`,

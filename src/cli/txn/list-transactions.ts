@@ -90,9 +90,10 @@ function gapsOf({ silent, leaderless }: TransactionSurvey): string[] {
   return gaps
 }
 
+/** How long a transaction is open; the broker still tells when one began that is over. */
 function ageMsOf({ description }: Row): number | undefined {
-  const startedAtMs = description?.startedAtMs ?? -1
-  return startedAtMs < 0 ? undefined : systemClock.wallClockMs() - startedAtMs
+  const { startedAtMs = -1, state = '' } = description ?? {}
+  return startedAtMs < 0 || state.startsWith('Complete') ? undefined : systemClock.wallClockMs() - startedAtMs
 }
 
 function jsonOf(row: Row): object {

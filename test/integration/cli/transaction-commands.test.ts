@@ -149,6 +149,15 @@ describe('commands on transactions', function () {
     expect((await run('txn', 'list', file, '--state', 'Empty')).out).to.equal('No transactional ids.')
   })
 
+  it('list tells of a transaction that is over no age, though the broker still knows when it began', async () => {
+    const id = await openOn(await newTopic(), 0)
+    await writers.at(-1)?.commit()
+    const description = (await admin.describeTransactions([id])).get(id)
+    expect(description?.startedAtMs).to.be.greaterThan(0)
+    const row = (await listed(...servers())).find(({ transactionalId }) => transactionalId === id)
+    expect(row).to.deep.include({ state: 'CompleteCommit', ageMs: null })
+  })
+
   it("describe shows what Kafka's own tool shows, and where readers are held up", async () => {
     const topic = await newTopic()
     const id = await openOn(topic, 1)

@@ -7,6 +7,8 @@ import type * as millrace from '../../../src/index.ts'
 import { InvariantError } from '../../../src/model/assert.ts'
 import { MillraceError } from '../../../src/model/errors.ts'
 import { TestDriver } from '../../../src/testing/test-driver.ts'
+import { windowedFormOf } from '../../../src/serdes/windowed.ts'
+import { streams } from '../../../src/topology/streams.ts'
 import { isTopology } from '../../../src/topology/topology.ts'
 import { planApplication } from '../../../src/topology/plan-application.ts'
 import { VERSION } from '../../../src/model/version.ts'
@@ -53,6 +55,40 @@ describe('a topology built by another copy of millrace', function () {
     input.pipe(Buffer.from('a'), Buffer.alloc(8))
     const counts = driver.output('out', { key: copy.string, value: copy.long }).readAll()
     expect(counts.map(({ value }) => value)).to.deep.equal([1, 2])
+  })
+
+  it('lends its serdes and stores to a topology of ours', async () => {
+    const copy = await install(directory)
+    const seen = copy.processor({
+      name: 'seen',
+      input: { key: copy.nullable(copy.string), value: copy.string },
+      stores: { keys: copy.keyValueStore('keys', { key: copy.string, value: copy.string }) },
+      value: copy.string,
+      init: ({ stores: { keys }, forward }) => {
+        return ({ key, value }) => {
+          keys.put(key ?? 'none', value)
+          forward({ key, value: [...keys.all()].map(([each]) => each).join() })
+        }
+      },
+    })
+    const topology = streams(builder => {
+      builder
+        .stream('in', { key: copy.nullable(copy.string), value: copy.string })
+        .process(seen)
+        .to('out')
+    })
+    using driver = new TestDriver(topology)
+    const input = driver.input('in', { key: copy.nullable(copy.string), value: copy.string })
+    for (const key of ['a', null, 'b']) input.pipe(key, 'v')
+    const values = driver.output('out', { key: copy.nullable(copy.string), value: copy.string }).readAll()
+    expect(values.map(({ value }) => value)).to.deep.equal(['a', 'a,none', 'a,b,none'])
+  })
+
+  it('has windowed keys whose windows do not choose the partition here either', async () => {
+    const copy = await install(directory)
+    for (const serde of [copy.timeWindowed(copy.string, '1m'), copy.sessionWindowed(copy.string)]) {
+      expect(windowedFormOf(serde)?.inner, serde.name).to.equal(copy.string)
+    }
   })
 
   it('has errors that are told apart from others as ours are', async () => {
