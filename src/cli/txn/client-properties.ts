@@ -101,15 +101,16 @@ function translated(properties: ReadonlyMap<string, string>, file: string): Clie
   return Object.fromEntries(own)
 }
 
+/** One option after the other, so that none is found inside the quotes of another. */
+const JAAS_OPTION = /([\w.]+)\s*=\s*(?:"((?:\\.|[^"\\])*)"|'((?:\\.|[^'\\])*)'|([^\s;]+))/g
+
 /** User and password of a login module. */
 function loginOf(jaas: string, file: string): ReadonlyMap<string, string> {
-  const option = (name: string): string | undefined => {
-    const found = new RegExp(String.raw`\b${name}\s*=\s*(?:"((?:\\.|[^"\\])*)"|'((?:\\.|[^'\\])*)'|([^\s;]+))`).exec(
-      jaas,
-    )
-    return (found?.[1] ?? found?.[2] ?? found?.[3])?.replaceAll(/\\(.)/g, '$1')
+  const options = new Map<string, string>()
+  for (const [, name = '', double, single, plain = ''] of jaas.matchAll(JAAS_OPTION)) {
+    options.set(name, (double ?? single ?? plain).replaceAll(/\\(.)/g, '$1'))
   }
-  const [username, password] = [option('username'), option('password')]
+  const [username, password] = [options.get('username'), options.get('password')]
   if (username === undefined || password === undefined || !/\.(?:Plain|Scram)LoginModule\b/.test(jaas)) {
     throw new MillraceError('CONFIG_INVALID', {
       what: `${file}: sasl.jaas.config names no user and password of a PlainLoginModule or ScramLoginModule.`,

@@ -81,6 +81,13 @@ describe('properties of a client', () => {
     ).to.deep.equal({ 'sasl.username': 'bob', 'sasl.password': 'x' })
   })
 
+  it('find no option inside the quotes of another', () => {
+    const properties = read(
+      'sasl.jaas.config=org.apache.kafka.common.security.plain.PlainLoginModule required password="x username=eve" username="bob";',
+    )
+    expect(properties).to.include({ 'sasl.username': 'bob', 'sasl.password': 'x username=eve' })
+  })
+
   it('refuse what cannot be understood, and name no secret', () => {
     expect(() => read('ssl.truststore.location=/etc/trust.jks')).to.throw(/is a JKS store, and only PEM can be read/)
     expect(() => read('ssl.keystore.type=PKCS12', 'ssl.keystore.location=/etc/key.p12')).to.throw(/is a PKCS12 store/)
