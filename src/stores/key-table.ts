@@ -26,9 +26,10 @@ export class KeyTable {
   #entries = 0
   #usedSlots = 0
   #size = 0
-  /** The key asked for last, by identity: an operator reads and writes the same key object one after the other. */
+  /** The key found last, by identity, and where it lies: an operator reads and writes the same key object one after the other. */
   #lastKey: Uint8Array | undefined
   #lastEntry = -1
+  #lastRef = -1
 
   /** @param arena - holds the keys; may hold other things too */
   constructor(arena: ByteArena) {
@@ -52,17 +53,15 @@ export class KeyTable {
 
   /** The entry of a key, or −1. */
   find(key: Uint8Array): number {
-    if (key === this.#lastKey && this.#isStill(this.#lastEntry, key)) return this.#lastEntry
-    const entry = this.#search(key)
-    this.#lastKey = key
-    this.#lastEntry = entry
-    return entry
+    // The bytes are looked at all the same, for a caller may reuse them.
+    if (key === this.#lastKey && this.#arena.equals(this.#lastRef, key)) return this.#lastEntry
+    return this.#search(key)
   }
 
-  /** Whether an entry found before has this key: it may have been removed, and a caller may reuse its bytes. */
-  #isStill(entry: number, key: Uint8Array): boolean {
-    const ref = this.#keys[entry]
-    return ref !== undefined && ref !== -1 && this.#arena.equals(ref, key)
+  #remember(key: Uint8Array, entry: number, ref: number): void {
+    this.#lastKey = key
+    this.#lastEntry = entry
+    this.#lastRef = ref
   }
 
   #search(key: Uint8Array): number {
@@ -73,9 +72,11 @@ export class KeyTable {
       const at = slot << SLOT_SHIFT
       const held = slots[at]
       if (held === undefined || held === EMPTY) return -1
-      if (held !== REMOVED && slots[at + HASH] === hash && this.#arena.equals(slots[at + KEY] ?? -1, key)) {
-        return held - 1
-      }
+      if (held === REMOVED || slots[at + HASH] !== hash) continue
+      const ref = slots[at + KEY] ?? -1
+      if (!this.#arena.equals(ref, key)) continue
+      this.#remember(key, held - 1, ref)
+      return held - 1
     }
   }
 
@@ -103,6 +104,7 @@ export class KeyTable {
       break
     }
     this.#arena.free(this.#refOf(entry))
+    if (entry === this.#lastEntry) this.#lastKey = undefined
     this.#keys[entry] = -1
     this.#size -= 1
     this.#freeEntries.push(entry)
@@ -136,6 +138,7 @@ export class KeyTable {
   /** Forgets all keys; the arena is the caller's to clear. */
   clear(): void {
     this.#slots = new Int32Array(SLOTS_MIN << SLOT_SHIFT)
+    this.#lastKey = undefined
     this.#mask = SLOTS_MIN - 1
     this.#freeEntries.length = 0
     this.#keys.fill(-1)
