@@ -190,6 +190,13 @@ export class ApplicationUnderTest {
     return this.shape.stores.map(name => `${this.id}-${name}-changelog`)
   }
 
+  /** Ids of the brokers that lead partitions of a topic. */
+  async leadersOf(topic: string): Promise<ReadonlySet<number>> {
+    await this.#client.cluster.refresh([topic])
+    const info = await this.#client.cluster.topic(topic)
+    return new Set(info?.partitions.map(({ leader }) => leader))
+  }
+
   async partitionsOf(topic: string): Promise<readonly TopicPartition[]> {
     const info = await this.#client.cluster.topic(topic)
     return (info?.partitions ?? []).map(({ partition }) => ({ topic, partition }))

@@ -1,6 +1,5 @@
 import { expect } from 'chai'
 import fc from 'fast-check'
-import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import { MillraceProcess } from '../../support/millrace-process.ts'
 
@@ -158,9 +157,9 @@ describe('the HTTP server under hostile requests', function () {
       socket.resume()
       socket.write('GET /livez HTTP/1.1\r\nHost: x\r\n')
       const drip = setInterval(() => socket.write('X-Drip: y\r\n'), 500)
-      await once(socket, 'close', { signal: AbortSignal.timeout(60_000) }).finally(() => {
-        clearInterval(drip)
-      })
+      // A drip may meet a connection that has just been ended: such an error is an end, too.
+      await new Promise(resolve => socket.once('close', resolve))
+      clearInterval(drip)
     })
     expect((await get('/livez')).status).to.equal(200)
     await Promise.all(ended)
