@@ -68,12 +68,16 @@ describe('answers of a transaction', function () {
         await proxy.stop()
       })
 
-      const endTxn = (direction: 'request' | 'response', action: ProxyAction<'EndTxn'>): RuleHandle<'EndTxn'> => {
+      const endTxn = (
+        direction: 'request' | 'response',
+        action: ProxyAction<'EndTxn'>,
+        times = 1,
+      ): RuleHandle<'EndTxn'> => {
         const rule = proxy.rule({
           api: 'EndTxn',
           direction,
           action,
-          times: 1,
+          times,
           when: ({ request }) => request.committed,
         })
         rules.push(rule as unknown as RuleHandle)
@@ -128,7 +132,8 @@ describe('answers of a transaction', function () {
       })
 
       it('are not hurt by an EndTxn that arrives in the middle of the next transaction (I9, F18)', async () => {
-        const late = endTxn('request', { type: 'hold' })
+        // Each: at the very end of its step the request may be sent once more, and would commit.
+        const late = endTxn('request', { type: 'hold' }, Number.POSITIVE_INFINITY)
         const offsets = proxy.rule({ api: 'TxnOffsetCommit', direction: 'request', action: { type: 'hold' }, nth: 2 })
         rules.push(offsets as unknown as RuleHandle)
         const visible = (await application.readOutput()).length
@@ -140,6 +145,7 @@ describe('answers of a transaction', function () {
         const answer = await proxy.resend(exchange)
         expect(answer.errorCode, 'the late EndTxn is refused').not.to.equal(0)
         expect((await application.readOutput()).length, 'the open transaction stays invisible').to.equal(visible)
+        late.remove()
         offsets.release()
         await application.expectExactSoFar()
         expectNothingDropped()
