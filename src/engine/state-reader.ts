@@ -3,7 +3,6 @@ import { MillraceError, reasonOf } from '../model/errors.ts'
 import { NO_HEADERS } from '../model/headers.ts'
 import type { Windowed } from '../model/windowed.ts'
 import type { Serde } from '../serdes/serde.ts'
-import type { StoreDefinition } from '../stores/store-spec.ts'
 import type { Entry, VersionedRecord } from '../stores/store-types.ts'
 import type { StateQueries } from './state-queries.ts'
 import type { StateRow } from './state-question.ts'
@@ -110,36 +109,46 @@ export class LocalStateReader implements StateReader {
       : { value: valueOf(store, row, serdes), timestamp: row.start, validTo: row.end }
   }
 
-  async *windows<K, V>(
+  windows<K, V>(
     store: string,
     key: K,
     from: TimestampMs,
     to: TimestampMs,
     serdes: StateSerdes<K, V>,
-  ): AsyncIterableIterator<Entry<Windowed<K>, V>> {
-    const question = { kind: 'windows', store, key: keyBytes(store, key, serdes), from, to, skip: 0 } as const
-    const size = windowSizeOf(this.#queries.definition(store))
-    for await (const row of this.#queries.times(question)) {
-      yield [{ key, start: row.start, end: row.start + size }, valueOf(store, row, serdes)]
-    }
+  ): AsyncIterable<Entry<Windowed<K>, V>> {
+    return this.#between('windows', { store, key, from, to }, serdes)
   }
 
-  async *sessions<K, V>(
+  sessions<K, V>(
     store: string,
     key: K,
     from: TimestampMs,
     to: TimestampMs,
     serdes: StateSerdes<K, V>,
+  ): AsyncIterable<Entry<Windowed<K>, V>> {
+    return this.#between('sessions', { store, key, from, to }, serdes)
+  }
+
+  async *#between<K, V>(
+    kind: 'windows' | 'sessions',
+    { store, key, from, to }: TimeRange<K>,
+    serdes: StateSerdes<K, V>,
   ): AsyncIterableIterator<Entry<Windowed<K>, V>> {
-    const question = { kind: 'sessions', store, key: keyBytes(store, key, serdes), from, to, skip: 0 } as const
+    const question = { kind, store, key: keyBytes(store, key, serdes), from, to, skip: 0 } as const
+    // Rows of a window store have no end: all its windows are equally long.
+    const size = this.#queries.definition(store).windowSizeMs ?? 0
     for await (const row of this.#queries.times(question)) {
-      yield [{ key, start: row.start, end: row.end ?? row.start }, valueOf(store, row, serdes)]
+      yield [{ key, start: row.start, end: row.end ?? row.start + size }, valueOf(store, row, serdes)]
     }
   }
 }
 
-function windowSizeOf({ windowSizeMs }: StoreDefinition): number {
-  return windowSizeMs ?? 0
+/** What of a key is asked for. */
+interface TimeRange<K> {
+  readonly store: string
+  readonly key: K
+  readonly from: TimestampMs
+  readonly to: TimestampMs
 }
 
 function boundBytes<K>(store: string, key: K | undefined, serdes: { readonly key: Serde<K> }): Uint8Array | undefined {
