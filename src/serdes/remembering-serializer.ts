@@ -1,12 +1,9 @@
 import { erasedSerializer, type ErasedSerializer } from './erased-serde.ts'
 import { INT64_BYTES, TWO_POW_32 } from './int64.ts'
 import { withoutNull } from './nullable.ts'
-import { bigint, boolean, integer, long } from './numbers.ts'
+import { double, long } from './numbers.ts'
+import { readsPrimitives } from './primitives.ts'
 import type { AnySerde, Serializer } from './serde.ts'
-import { string, uuid } from './text.ts'
-
-/** Serdes whose bytes depend on the value alone, and whose values equal each other only if their bytes do. */
-const PURE: ReadonlySet<unknown> = new Set<AnySerde>([long, bigint, integer, boolean, string, uuid])
 
 const REMEMBERING = new Map<unknown, ErasedSerializer>()
 
@@ -16,7 +13,7 @@ const REMEMBERING = new Map<unknown, ErasedSerializer>()
  */
 export function rememberingSerializer(serializer: Serializer<never>): ErasedSerializer {
   const plain = 'deserialize' in serializer ? withoutNull(asSerde(serializer)) : serializer
-  if (!PURE.has(plain)) return erasedSerializer(serializer)
+  if (!isPure(plain)) return erasedSerializer(serializer)
   let remembering = REMEMBERING.get(plain)
   if (remembering === undefined) {
     remembering = remember(erasedSerializer(plain))
@@ -32,6 +29,18 @@ export function rememberingSerializer(serializer: Serializer<never>): ErasedSeri
 export function transientSerializer(serializer: Serializer<never>): ErasedSerializer {
   const plain = 'deserialize' in serializer ? withoutNull(asSerde(serializer)) : serializer
   return isLong(plain) ? transientLong(erasedSerializer(plain)) : rememberingSerializer(serializer)
+}
+
+/**
+ * Whether bytes depend on the value alone, and values equal each other only if their bytes do: of doubles, 0 and −0 are equal
+ * and have other bytes.
+ */
+function isPure(plain: object): boolean {
+  return readsPrimitives(plain) && !isDouble(plain)
+}
+
+function isDouble(serializer: unknown): boolean {
+  return serializer === double
 }
 
 function isLong(serializer: unknown): boolean {

@@ -1,25 +1,14 @@
 import type { ErasedSerde } from '../serdes/erased-serde.ts'
-import { bigint, boolean, double, integer, long } from '../serdes/numbers.ts'
+import { double, integer, long } from '../serdes/numbers.ts'
 import { withoutNull } from '../serdes/nullable.ts'
+import { readsPrimitives } from '../serdes/primitives.ts'
 import type { AnySerde, SerdeContext } from '../serdes/serde.ts'
-import { string, uuid } from '../serdes/text.ts'
 import { erasedSerde } from '../serdes/erased-serde.ts'
 import type { ByteArena } from './byte-arena.ts'
 
 const ENTRIES_MIN = 32
 
-/** Serdes of immutable values: keeping the value itself is as good as keeping its bytes, and reading it costs nothing. */
-const PRIMITIVE_SERDES: ReadonlySet<AnySerde> = new Set<AnySerde>([
-  long,
-  bigint,
-  integer,
-  double,
-  boolean,
-  string,
-  uuid,
-])
-
-/** Those of them whose values are numbers: they stand in the rows themselves. */
+/** Serdes whose values are numbers: they stand in the rows themselves. */
 const NUMBER_SERDES: ReadonlySet<AnySerde> = new Set<AnySerde>([long, integer, double])
 
 /** A row: timestamp, value where it is a number, and mark as doubles, then the length of the value's bytes. Side by side, for the cache. */
@@ -28,11 +17,6 @@ const NUMBER = 1
 const MARK = 2
 const ROW_INTS_SHIFT = 3
 const SIZE = 6
-
-/** Whether a serde reads values that nobody can change in place. */
-export function readsPrimitives(serde: AnySerde): boolean {
-  return PRIMITIVE_SERDES.has(withoutNull(serde))
-}
 
 /**
  * The values of a store, indexed by entry number. A value is held as a token: the value itself if it is a primitive, else

@@ -4,7 +4,7 @@ import { rememberingSerializer } from '../serdes/remembering-serializer.ts'
 import { withoutNull } from '../serdes/nullable.ts'
 import type { AnySerde, Serializer } from '../serdes/serde.ts'
 import { bytes, string } from '../serdes/text.ts'
-import { readsPrimitives } from '../stores/value-column.ts'
+import { readsPrimitives } from '../serdes/primitives.ts'
 import type { GraphNode, Side } from './graph-node.ts'
 
 /** What a source does with a side's bytes. */

@@ -4,6 +4,7 @@ import { json } from '../../../src/serdes/json.ts'
 import { isNullable, nullable, withoutNull } from '../../../src/serdes/nullable.ts'
 import { SERDE_NAMES, serdeNamed } from '../../../src/serdes/names.ts'
 import { bigint, boolean, double, integer, long } from '../../../src/serdes/numbers.ts'
+import { rememberingSerializer } from '../../../src/serdes/remembering-serializer.ts'
 import type { Serde, SerdeContext } from '../../../src/serdes/serde.ts'
 import { bytes, string, uuid } from '../../../src/serdes/text.ts'
 import { sessionWindowed, timeWindowed } from '../../../src/serdes/windowed.ts'
@@ -25,6 +26,14 @@ describe('serdes of numbers', () => {
     expect(hexOf(double, 0.5)).to.equal('3fe0000000000000')
     expect(hexOf(double, Number.NaN)).to.equal('7ff8000000000000')
     expect(hexOf(boolean, true)).to.equal('01')
+  })
+
+  it('keep the bytes of the last value, but write 0 and -0 as a double each by itself', () => {
+    const remembered = rememberingSerializer(long)
+    expect(remembered.serialize(5, context)).to.equal(remembered.serialize(5, context))
+    const doubles = rememberingSerializer(double)
+    expect(Buffer.from(doubles.serialize(0, context)).toString('hex')).to.equal('0000000000000000')
+    expect(Buffer.from(doubles.serialize(-0, context)).toString('hex')).to.equal('8000000000000000')
   })
 
   it('read every long a number holds, and refuse the first one it does not', () => {
