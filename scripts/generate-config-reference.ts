@@ -99,7 +99,7 @@ function expressionSections(): readonly string[] {
     'Expressions are CEL. A text in an expression position is an expression, so a literal text is quoted inside it (`"\'paid\'"`) or written `{ literal: paid }`; numbers, booleans and null are themselves; a map or list is a template whose leaves are expressions; `{ module: ./steps.js#isBig }` is a function of your own with the signature of the TypeScript API.',
     '- Variables: `key`, `value`, `headers`, `timestamp`, `topic`, `partition`, `offset`; and `state` in aggregations, `left` and `right` in joins and in `merge`, `item` and `index` in a flatMap, `window` where keys are those of windows.',
     '- Numbers are those of JSON: whole and fractional ones mix, `7 / 2` is 3.5, `int(7 / 2)` is 3. An integer that would be rounded (beyond 2^53) is a failure.',
-    '- `a.b` where `a` is null or has no field `b` is a failure. `a.?b` is null there, and so is the rest of the chain after it. `has(a.b)` asks.',
+    '- `a.b` where `a` is null or has no field `b` is a failure. `a.?b` is null there, and so is the rest of the chain after it. `has(a.b)` asks. `validate` knows what serdes other than `json` and your own read, and which fields an `aggregate` and a template have: it refuses what can never be there.',
     '- Only own fields are read; headers are read as text.',
     '- `||` and `&&` pass over a failing side where the other decides; a condition is true or false, nothing else.',
     '- `list.map(x, …)`, `list.map(x, condition, …)`, `filter`, `all`, `exists`, `exists_one` work on lists and on the names of objects; `cel.bind(x, value, …)` names a part. An evaluation takes at most 100,000 steps.',

@@ -1,7 +1,7 @@
 import { ExpressionError } from '../expressions/expression-error.ts'
 import { compileExpression, literalOf, templateOf, type Expression } from '../expressions/expression.ts'
-import type { VariableName } from '../expressions/scope.ts'
-import { mayBe, type StaticType } from '../expressions/static-type.ts'
+import type { KnownVariables, VariableName } from '../expressions/scope.ts'
+import { mayBe, UNKNOWN, type KnownValue, type StaticType } from '../expressions/static-type.ts'
 import type { ScalarNode } from './config-node.ts'
 import type { ExpressionSpec, ModuleReference } from './expression-spec.ts'
 import type { LoadedModules } from './modules.ts'
@@ -15,10 +15,29 @@ export type AnyFunction = (...args: readonly unknown[]) => unknown
 export class ExpressionCompiler {
   readonly #modules: LoadedModules
   readonly #problems: ProblemList
+  readonly #known: KnownVariables
+  readonly #results: WeakMap<ExpressionSpec, KnownValue>
 
-  constructor(modules: LoadedModules, problems: ProblemList) {
+  constructor(
+    modules: LoadedModules,
+    problems: ProblemList,
+    known: KnownVariables = new Map(),
+    results = new WeakMap<ExpressionSpec, KnownValue>(),
+  ) {
     this.#modules = modules
     this.#problems = problems
+    this.#known = known
+    this.#results = results
+  }
+
+  /** The same for a place where more is known of the variables. */
+  knowing(known: KnownVariables): ExpressionCompiler {
+    return new ExpressionCompiler(this.#modules, this.#problems, known, this.#results)
+  }
+
+  /** What is known of the results of an expression that has been compiled. */
+  resultOf(spec: ExpressionSpec): KnownValue {
+    return this.#results.get(spec) ?? UNKNOWN
   }
 
   /** The function of a position: a module's own, or one made of the compiled expression. */
@@ -35,6 +54,12 @@ export class ExpressionCompiler {
 
   /** Compiles everything but a module. */
   compile(spec: ExpressionSpec, variables: ReadonlySet<VariableName>): Expression | undefined {
+    const expression = this.#compile(spec, variables)
+    if (expression !== undefined) this.#results.set(spec, expression)
+    return expression
+  }
+
+  #compile(spec: ExpressionSpec, variables: ReadonlySet<VariableName>): Expression | undefined {
     switch (spec.kind) {
       case 'expression':
         return this.#compileText(spec.source, spec.node, variables)
@@ -68,7 +93,7 @@ export class ExpressionCompiler {
 
   #compileText(source: string, node: ScalarNode, variables: ReadonlySet<VariableName>): Expression | undefined {
     try {
-      return compileExpression(source, variables)
+      return compileExpression(source, variables, this.#known)
     } catch (error) {
       if (!(error instanceof ExpressionError)) throw error
       this.#problems.add(placeInside(node, error.span), error.message, error.hint, 'EXPRESSION_INVALID')

@@ -1,4 +1,4 @@
-import { MillraceError } from '../model/errors.ts'
+import type { KnownVariables } from '../expressions/scope.ts'
 import { nearestName } from '../model/nearest-name.ts'
 import type { BuilderHandle } from '../topology/builder-handle.ts'
 import type { StreamHandle, TableHandle } from '../topology/handles.ts'
@@ -27,9 +27,17 @@ import {
 import { buildSuppress, buildTableFilter, buildTableValue, buildToStream } from './build-table-step.ts'
 import type { ScalarNode } from './config-node.ts'
 import type { ExpressionSpec } from './expression-spec.ts'
+import { noteMistakes } from './graph-mistakes.ts'
 import { serdesOf, type Flow, type ReadableFlow } from './flow.ts'
+import {
+  knownOfAll,
+  knownOfSource,
+  knownOfStep,
+  knownOfVariables,
+  NOTHING_KNOWN,
+  type KnownSides,
+} from './known-values.ts'
 import { orderSteps, targetOf } from './name-resolution.ts'
-import type { Place } from './source-file.ts'
 
 /** A graph and what is known of its topics. */
 export interface BuiltGraph {
@@ -56,12 +64,7 @@ export function buildGraph(graph: GraphConfig, context: BuildContext, applicatio
     })
     return context.problems.hasMistakes ? undefined : { topology, topicSerdes }
   } catch (error) {
-    const namesReported = context.problems.has('NAME_TAKEN')
-    for (const mistake of mistakesOf(error)) {
-      // The graph finds the same name taken again, but not where.
-      if (mistake.code === 'NAME_TAKEN' && namesReported) continue
-      context.problems.add(placeOf(mistake, graph), withoutPlace(mistake), mistake.action, mistake.code)
-    }
+    noteMistakes(error, graph, context.problems)
     return undefined
   }
 }
@@ -74,6 +77,8 @@ class GraphBuilder {
   readonly #topicSerdes: Map<string, SerdePair>
   /** By name, and by `step.branch`. */
   readonly #flows = new Map<string, Flow>()
+  /** What is known of them before any record is seen. */
+  readonly #known = new Map<string, KnownSides>()
   readonly #splits = new Map<string, readonly string[]>()
 
   constructor(builder: BuilderHandle, graph: GraphConfig, context: BuildContext, topicSerdes: Map<string, SerdePair>) {
@@ -85,8 +90,10 @@ class GraphBuilder {
 
   build(): void {
     for (const source of this.#graph.sources.values()) {
-      const flow = buildSource(this.#builder, source, this.#context)
+      const known = knownOfSource(source)
+      const flow = buildSource(this.#builder, source, knowing(this.#context, variablesOf(known)))
       this.#flows.set(source.name, flow)
+      this.#known.set(source.name, known)
       for (const topic of source.topics) this.#topicSerdes.set(topic, serdesOf(flow))
     }
     for (const step of orderSteps(this.#graph, this.#context.problems)) this.#addStep(step)
@@ -95,39 +102,56 @@ class GraphBuilder {
       if (flow === undefined) continue
       // A sink takes either: of a table it writes the updates, deletions as nulls.
       const stream = flow.kind === 'stream' ? flow.handle : flow.handle.toStream({ name: `${sink.name}-updates` })
-      const serdes = buildSink(stream, sink, this.#context)
+      const serdes = buildSink(stream, sink, knowing(this.#context, variablesOf(this.#knownOf(sink.from))))
       if (typeof sink.topic === 'string') this.#topicSerdes.set(sink.topic, serdes)
     }
   }
 
   #addStep(step: StepConfig): void {
+    const { operator } = step
+    const input = knownOfAll(step.from.map(reference => this.#knownOf(reference)))
+    const other = operator.kind === 'join' ? this.#knownOf(operator.with) : NOTHING_KNOWN
+    const context = knowing(this.#context, knownOfVariables(step, input, other))
+    const flows = this.#flowsOf(step, context)
+    const known = knownOfStep(step, input, spec => context.compiler.resultOf(spec))
+    for (const [name, flow] of flows) {
+      this.#flows.set(name, flow)
+      this.#known.set(name, known)
+    }
+  }
+
+  /** What a step gives, by name: a split gives its branches. */
+  #flowsOf(step: StepConfig, context: BuildContext): Iterable<readonly [name: string, flow: Flow]> {
     const updates = updatesByInput(step)
     if (updates !== undefined) {
-      const table = this.#cogroup(step, updates)
-      if (table !== undefined) this.#flows.set(step.name, { kind: 'table', handle: table })
-      return
+      const table = this.#cogroup(step, updates, context)
+      return table === undefined ? [] : [[step.name, { kind: 'table', handle: table }]]
     }
     const input = this.#inputOf(step)
-    if (input === undefined) return
+    if (input === undefined) return []
     const { operator } = step
     if (operator.kind === 'split') {
-      if (input.kind === 'table') return this.#refuseTable(step)
-      const branches = buildSplit(input.handle, step, operator, this.#context)
+      if (input.kind === 'table') {
+        this.#refuseTable(step)
+        return []
+      }
+      const branches = buildSplit(input.handle, step, operator, context)
       this.#splits.set(step.name, [...branches.keys()])
-      for (const [branch, flow] of branches) this.#flows.set(`${step.name}.${branch}`, flow)
-      return
+      return Array.from(branches, ([branch, flow]) => [`${step.name}.${branch}`, flow])
     }
     const flow =
-      input.kind === 'table' ? this.#tableStep(input, step, operator) : this.#streamStep(input.handle, step, operator)
-    if (flow !== undefined) this.#flows.set(step.name, flow)
+      input.kind === 'table'
+        ? this.#tableStep(input, step, operator, context)
+        : this.#streamStep(input.handle, step, operator, context)
+    return flow === undefined ? [] : [[step.name, flow]]
   }
 
   #streamStep(
     stream: StreamHandle,
     step: StepConfig,
     operator: Exclude<OperatorConfig, { readonly kind: 'split' }>,
+    context: BuildContext,
   ): Flow | undefined {
-    const context = this.#context
     switch (operator.kind) {
       case 'merge':
         return { kind: 'stream', handle: stream }
@@ -160,8 +184,10 @@ class GraphBuilder {
       case 'process':
       case 'processValues':
         return buildProcess(stream, step, operator, context)
-      case 'join':
-        return this.#join(stream, step, operator)
+      case 'join': {
+        const other = this.#flowOf(operator.with)
+        return other === undefined ? undefined : buildStreamJoin(stream, other, step, operator, context)
+      }
       case 'stream':
         context.problems.add(
           step.place,
@@ -183,8 +209,8 @@ class GraphBuilder {
     input: ReadableFlow & { readonly kind: 'table' },
     step: StepConfig,
     operator: OperatorConfig,
+    context: BuildContext,
   ): Flow | undefined {
-    const context = this.#context
     switch (operator.kind) {
       case 'filter':
       case 'drop':
@@ -228,16 +254,11 @@ class GraphBuilder {
     }
   }
 
-  #join(
-    stream: StreamHandle,
+  #cogroup(
     step: StepConfig,
-    operator: Extract<OperatorConfig, { readonly kind: 'join' }>,
-  ): Flow | undefined {
-    const other = this.#flowOf(operator.with)
-    return other === undefined ? undefined : buildStreamJoin(stream, other, step, operator, this.#context)
-  }
-
-  #cogroup(step: StepConfig, updates: ReadonlyMap<string, ExpressionSpec>): TableHandle | undefined {
+    updates: ReadonlyMap<string, ExpressionSpec>,
+    context: BuildContext,
+  ): TableHandle | undefined {
     const { operator } = step
     const inputs: [string, StreamHandle][] = []
     for (const reference of step.from) {
@@ -249,7 +270,7 @@ class GraphBuilder {
       }
       inputs.push([reference.text, flow.handle])
     }
-    return operator.kind === 'aggregate' ? buildCogroup(inputs, step, operator, updates, this.#context) : undefined
+    return operator.kind === 'aggregate' ? buildCogroup(inputs, step, operator, updates, context) : undefined
   }
 
   #refuseTable(step: StepConfig): void {
@@ -303,6 +324,11 @@ class GraphBuilder {
     }
   }
 
+  #knownOf(reference: ScalarNode): KnownSides {
+    const { name, branch } = targetOf(reference)
+    return this.#known.get(branch === undefined ? name : `${name}.${branch}`) ?? NOTHING_KNOWN
+  }
+
   /** What a step or sink may read: a global table is there to be looked up, and has no updates. */
   #readable(reference: ScalarNode): ReadableFlow | undefined {
     const flow = this.#flowOf(reference)
@@ -346,28 +372,17 @@ class GraphBuilder {
   }
 }
 
+function knowing(context: BuildContext, known: KnownVariables): BuildContext {
+  return { ...context, compiler: context.compiler.knowing(known) }
+}
+
+function variablesOf({ key, value }: KnownSides): KnownVariables {
+  return new Map([
+    ['key', key],
+    ['value', value],
+  ])
+}
+
 function fromText(step: StepConfig): string {
   return step.from.map(reference => reference.text).join(', ')
-}
-
-/** The mistakes the topology found, one by one. */
-function mistakesOf(error: unknown): readonly MillraceError[] {
-  if (!(error instanceof MillraceError)) throw error
-  const { cause } = error.details
-  if (!(cause instanceof AggregateError)) return [error]
-  return cause.errors.filter(inner => inner instanceof MillraceError)
-}
-
-/** Where the node of a mistake was written: nodes are named after sources, steps and sinks. */
-function placeOf({ details: { node } }: MillraceError, graph: GraphConfig): Place | undefined {
-  if (node === undefined) return undefined
-  const entries = [...graph.sources.values(), ...graph.steps.values(), ...graph.sinks.values()]
-  const exact = entries.find(entry => entry.name === node)
-  const near = entries.filter(entry => node.startsWith(`${entry.name}-`) || node.startsWith(`${entry.name}.`))
-  return (exact ?? near.toSorted((a, b) => b.name.length - a.name.length)[0])?.place
-}
-
-function withoutPlace(mistake: MillraceError): string {
-  const what = mistake.details.what ?? mistake.message
-  return what.replace(/\.$/, '')
 }

@@ -1,21 +1,21 @@
+import { nearestName } from '../model/nearest-name.ts'
 import type { Compiled, Evaluate } from './compiled.ts'
 import { EvaluationError, ExpressionError } from './expression-error.ts'
 import { textOf, type Node } from './parse.ts'
-import { isFields, mayBe, typeNameOf } from './static-type.ts'
+import { isFields, mayBe, typeNameOf, type KnownValue } from './static-type.ts'
 
-/** `a.name`, and `a.?name`, which is null where `a` is null or has no such field. Own fields only. */
-export function compileField(left: Compiled, name: string, node: Node, optional: boolean): Compiled {
-  if (left.type === 'headers') return compileHeader(name, node, optional)
+/** `a.name`. Own fields only; `askedFor` are the fields that the expression asks for with `has()` before. */
+export function compileField(left: Compiled, name: string, node: Node, askedFor: ReadonlySet<string>): Compiled {
+  if (left.optional === true) return compileOptionalField(left, name, node)
+  if (left.type === 'headers') return compileHeader(name, node, false)
   if (left.type === 'window') return compileWindowBound(name, node)
-  if (!mayBe(left.type, 'map', 'null')) {
-    throw new ExpressionError(`a ${left.type} has no fields`, { start: node.start, end: node.end })
-  }
+  requireFields(left, node)
+  const known = askedFor.has(name) ? undefined : knownField(left, name, node)
   const inner = left.evaluate
-  if (optional || left.optional === true) {
-    return { type: 'dyn', optional: true, evaluate: scope => fieldOf(inner(scope), name) ?? null }
-  }
   return {
-    type: 'dyn',
+    type: known?.type ?? 'dyn',
+    fields: known?.fields,
+    hint: known?.hint,
     evaluate: scope => {
       const owner = inner(scope)
       const value = fieldOf(owner, name)
@@ -23,6 +23,35 @@ export function compileField(left: Compiled, name: string, node: Node, optional:
       return value
     },
   }
+}
+
+/** `a.?name`, which is null where `a` is null or has no such field. */
+export function compileOptionalField(left: Compiled, name: string, node: Node): Compiled {
+  if (left.type === 'headers') return compileHeader(name, node, true)
+  if (left.type === 'window') return compileWindowBound(name, node)
+  requireFields(left, node)
+  const inner = left.evaluate
+  return { type: 'dyn', optional: true, evaluate: scope => fieldOf(inner(scope), name) ?? null }
+}
+
+function requireFields({ type, hint }: Compiled, { start, end }: Node): void {
+  if (mayBe(type, 'map', 'null')) return
+  throw new ExpressionError(`a ${type} has no fields`, { start, end }, hint)
+}
+
+/** What is known of a field; an object whose fields are all known must have it. */
+function knownField({ fields, hint }: Compiled, name: string, { start, end }: Node): KnownValue | undefined {
+  if (fields === undefined) return undefined
+  const field = fields.get(name)
+  if (field !== undefined) return field
+  const names = [...fields.keys()]
+  const nearest = nearestName(name, names)
+  const all = `${hint === undefined ? '' : `${hint}, `}with the fields ${names.join(', ') || '(none)'}`
+  throw new ExpressionError(
+    `there is no field "${name}"`,
+    { start, end },
+    nearest === undefined ? all : `did you mean "${nearest}"? (${all})`,
+  )
 }
 
 /** `a[index]` of a list, `a["name"]` of an object, and their `[?…]` forms. */
@@ -35,7 +64,8 @@ export function compileIndex(left: Compiled, index: Compiled, node: Node, option
     }
   }
   if (!mayBe(left.type, 'map', 'list', 'null') || !mayBe(index.type, 'number', 'string')) {
-    throw new ExpressionError(`a ${left.type} cannot be indexed by ${index.type}`, { start: node.start, end: node.end })
+    const { start, end } = node
+    throw new ExpressionError(`a ${left.type} cannot be indexed by ${index.type}`, { start, end }, left.hint)
   }
   const [owner, at] = [left.evaluate, index.evaluate]
   const lenient = optional || left.optional === true

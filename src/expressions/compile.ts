@@ -1,5 +1,5 @@
 import { nearestName } from '../model/nearest-name.ts'
-import { compileField, compileIndex } from './access.ts'
+import { compileField, compileIndex, compileOptionalField } from './access.ts'
 import { constantOf, type Compiled, type Evaluate, type Surroundings } from './compiled.ts'
 import { EvaluationError, ExpressionError } from './expression-error.ts'
 import { compileCall, isMethod } from './functions.ts'
@@ -15,7 +15,7 @@ import {
 } from './operators.ts'
 import { textOf, type Node } from './parse.ts'
 import { VARIABLE_TYPES, type ExpressionScope, type VariableName } from './scope.ts'
-import { mayBe, typeNameOf } from './static-type.ts'
+import { mayBe, typeNameOf, UNKNOWN } from './static-type.ts'
 
 /** Names of types, as `type(x) == string` compares them. */
 const TYPE_NAMES: ReadonlySet<string> = new Set([
@@ -41,9 +41,9 @@ export function compileNode(node: Node, around: Surroundings): Compiled {
     case 'id':
       return compileIdentifier(node.args, node, around)
     case '.':
-      return compileField(compileNode(node.args[0], around), node.args[1], node, false)
+      return compileField(compileNode(node.args[0], around), node.args[1], node, around.askedFor)
     case '.?':
-      return compileField(compileNode(node.args[0], around), node.args[1], node, true)
+      return compileOptionalField(compileNode(node.args[0], around), node.args[1], node)
     case '[]':
       return compileIndex(compileNode(node.args[0], around), compileNode(node.args[1], around), node, false)
     case '[?]':
@@ -103,7 +103,8 @@ function compileIdentifier(name: string, node: Node, around: Surroundings): Comp
   if (isVariable(name) && around.variables.has(name)) {
     around.reads.add(name)
     if (name === 'headers' || name === 'window') around.marks.special = true
-    return { type: VARIABLE_TYPES[name], evaluate: READERS[name] }
+    const { type, fields, hint } = around.known.get(name) ?? UNKNOWN
+    return { type: type === 'dyn' ? VARIABLE_TYPES[name] : type, fields, hint, evaluate: READERS[name] }
   }
   if (TYPE_NAMES.has(name)) return constantOf(name, 'string')
   throw unknownVariable(name, node, around)

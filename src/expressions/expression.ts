@@ -3,14 +3,12 @@ import { compileNode } from './compile.ts'
 import type { Evaluate } from './compiled.ts'
 import { ITERATIONS_MAX } from './macros.ts'
 import { parseExpression } from './parse.ts'
-import type { ExpressionScope, VariableName } from './scope.ts'
-import type { StaticType } from './static-type.ts'
+import type { ExpressionScope, KnownVariables, VariableName } from './scope.ts'
+import type { KnownValue } from './static-type.ts'
 import { formatTimeSpan, formatTimestamp, isTimeSpan, isTimestamp } from './time-values.ts'
 
 /** A compiled expression: a pure function of the scope it is given. */
-export interface Expression {
-  /** What is known of its results before any record is seen. */
-  readonly type: StaticType
+export interface Expression extends KnownValue {
   /** The step variables it reads: what it does not read need not be decoded. */
   readonly reads: ReadonlySet<VariableName>
   /** Its value, of JSON's types plus bigint and bytes; timestamps and durations have become text. @throws EvaluationError */
@@ -23,12 +21,24 @@ export interface Expression {
  * Compiles a CEL text.
  *
  * @param variables - those the step gives
+ * @param known - what is known of them
  * @throws ExpressionError with the place of the first mistake
  */
-export function compileExpression(source: string, variables: ReadonlySet<VariableName>): Expression {
+export function compileExpression(
+  source: string,
+  variables: ReadonlySet<VariableName>,
+  known: KnownVariables = new Map(),
+): Expression {
   const marks = { special: false, iterates: false }
   const reads = new Set<VariableName>()
-  const compiled = compileNode(parseExpression(source), { variables, locals: new Map(), reads, marks })
+  const compiled = compileNode(parseExpression(source), {
+    variables,
+    known,
+    locals: new Map(),
+    reads,
+    marks,
+    askedFor: new Set(),
+  })
   const inner = compiled.evaluate
   const evaluateRaw: Evaluate = marks.iterates
     ? scope => {
@@ -38,6 +48,8 @@ export function compileExpression(source: string, variables: ReadonlySet<Variabl
     : inner
   return {
     type: compiled.type,
+    fields: compiled.fields,
+    hint: compiled.hint,
     reads,
     evaluateRaw,
     evaluate: marks.special ? scope => plain(evaluateRaw(scope)) : evaluateRaw,
@@ -55,7 +67,7 @@ export function templateOf(members: Readonly<Record<string, Expression>> | reado
   }
   const names = Object.keys(members)
   const evaluate: Evaluate = scope => fieldsOf(names, parts, scope)
-  return { type: 'map', reads, evaluate, evaluateRaw: evaluate }
+  return { type: 'map', fields: new Map(Object.entries(members)), reads, evaluate, evaluateRaw: evaluate }
 }
 
 /** A value written as it is: `{ literal: paid }`. */

@@ -28,6 +28,7 @@ export function compileHas(args: readonly Node[], node: Node, around: Surroundin
     path.unshift(root.args[1])
     root = root.args[0]
   }
+  for (const step of path) around.askedFor.add(step)
   const owner = compile(root, around)
   if (owner.type === 'headers') {
     return { type: 'bool', evaluate: scope => scope.record.headers.get(name) !== undefined }

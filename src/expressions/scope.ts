@@ -1,5 +1,5 @@
 import { NO_HEADERS, type RecordHeaders } from '../model/headers.ts'
-import type { StaticType } from './static-type.ts'
+import type { KnownValue, StaticType } from './static-type.ts'
 
 /** What an expression may know of a record beside key and value: the step's record context fits it. */
 export interface RecordFacts {
@@ -27,6 +27,9 @@ export const VARIABLE_TYPES = {
 
 /** Name of a variable. */
 export type VariableName = keyof typeof VARIABLE_TYPES
+
+/** What is known of the variables of a place beyond their types in general. */
+export type KnownVariables = ReadonlyMap<VariableName, KnownValue>
 
 const NO_RECORD: RecordFacts = { timestamp: 0, headers: NO_HEADERS, metadata: undefined }
 

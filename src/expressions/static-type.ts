@@ -15,6 +15,18 @@ export type StaticType =
   | 'headers'
   | 'window'
 
+/** What is known of a value before any record is seen. */
+export interface KnownValue {
+  readonly type: StaticType
+  /** The fields of an object that a template makes: it never has others. `undefined` = it may have any. */
+  readonly fields?: ReadonlyMap<string, KnownValue> | undefined
+  /** Where the type comes from and what can be done about it, for messages. */
+  readonly hint?: string | undefined
+}
+
+/** A value nothing is known of. */
+export const UNKNOWN: KnownValue = { type: 'dyn' }
+
 /** The type of a value as messages name it. */
 export function typeNameOf(value: unknown): string {
   switch (typeof value) {

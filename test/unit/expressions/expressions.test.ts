@@ -214,6 +214,11 @@ describe('the check of expressions at load', () => {
 
   it('names the place of a syntax error', () => {
     expect(compileError('value.a = 1').span.start).to.equal(8)
+    expect(compileError('value.a = 1').hint).to.equal('values are compared with ==')
+    expect(compileError('value.a === 1').hint).to.contain('== and !=')
+    expect(compileError('value.a and value.b').hint).to.equal('"and" is written &&')
+    expect(compileError('not value.a').hint).to.equal('"not" is written !')
+    expect(compileError('value == "x').hint).to.equal(undefined)
     expect(compileError('value +').message).to.contain('unexpected token')
     expect(compileError('').message).to.contain('empty')
   })
