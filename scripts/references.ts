@@ -26,16 +26,17 @@ const REACTIONS: Readonly<Record<ErrorDefinition['reaction'], string>> = {
 
 /** docs/errors.md, from the table of errors. */
 function errorsReference(): string {
-  const entries = Object.entries<ErrorDefinition>(ERRORS).map(([code, { cause, operator, reaction, exitCode }]) =>
-    [
-      `## ${code}`,
-      '',
-      cause,
-      '',
-      `- **What to do**: ${operator}`,
-      `- **What millrace does**: ${REACTIONS[reaction]}.`,
-      `- **Exit code** when it ends the service: ${String(exitCode)}`,
-    ].join('\n'),
+  const entries = Object.entries<ErrorDefinition>(ERRORS).map(
+    ([code, { cause, operator, reaction, effect, exitCode }]) =>
+      [
+        `## ${code}`,
+        '',
+        cause,
+        '',
+        `- **What to do**: ${operator}`,
+        `- **What millrace does**: ${effect ?? REACTIONS[reaction]}.`,
+        `- **Exit code** when it ends the service: ${String(exitCode)}`,
+      ].join('\n'),
   )
   return `${[
     '# Errors',

@@ -1,3 +1,4 @@
+import { counted } from '../model/counted.ts'
 import type { EngineConfig } from '../config/engine-config.ts'
 import { topicPreparationOf } from '../engine/cluster-preparation.ts'
 import { withPrincipal } from '../engine/principal.ts'
@@ -34,7 +35,7 @@ export async function checkApplication(place: ApplicationPlace, io: CommandIo): 
           )
           const topics = await planTopics(preparation)
           const missing = topics.filter(({ exists }) => !exists).length
-          return `${String(topics.length)} topics, ${String(missing)} to be created\n${topicsTable(topics, 'would be created')}`
+          return `${counted(topics.length, 'topic')}, ${String(missing)} to be created\n${topicsTable(topics, 'would be created')}`
         },
       ],
     ]
@@ -67,7 +68,7 @@ async function checkGroup({ admin }: ClusterAccess, { applicationId }: EngineCon
   const { state, members } = await admin.describeGroup(applicationId)
   return state === 'Dead'
     ? `${applicationId} does not exist yet`
-    : `${applicationId} is ${state} with ${String(members.length)} members`
+    : `${applicationId} is ${state} with ${counted(members.length, 'member')}`
 }
 
 function addressesOf({ bootstrapServers }: EngineConfig): string {

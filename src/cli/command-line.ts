@@ -61,7 +61,9 @@ function createParser(version: string, io: CommandIo): Argv {
       .fail((message: string | undefined, error: Error | undefined) => {
         // yargs wraps what a `coerce` throws into an error of its own.
         if (error !== undefined && error.name !== 'YError') throw error
-        throw new UsageError(error?.message ?? message ?? 'The command line is wrong.')
+        const text = error?.message ?? message ?? 'The command line is wrong.'
+        // What yargs says of an unknown command with a known one near it begins so, and does not tell what is wrong.
+        throw new UsageError(text.startsWith('Did you mean') ? `There is no such command. ${text}` : text)
       })
   )
 }

@@ -1,3 +1,4 @@
+import { counted } from '../model/counted.ts'
 import { rm } from 'node:fs/promises'
 import type { EngineConfig } from '../config/engine-config.ts'
 import { applicationStateDir } from '../engine/process-identity.ts'
@@ -47,7 +48,7 @@ async function assertStopped({ admin }: ClusterAccess, { applicationId }: Engine
   const { state, members } = await admin.describeGroup(applicationId)
   if (members.length === 0) return
   throw new MillraceError('CONFIG_CONFLICT', {
-    what: `The group ${applicationId} is ${state} and has ${String(members.length)} members.`,
+    what: `The group ${applicationId} is ${state} and has ${counted(members.length, 'member')}.`,
     action: 'Stop every instance first. A killed static member stays until session.timeout.ms has passed.',
   })
 }

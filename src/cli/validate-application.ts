@@ -1,3 +1,4 @@
+import { counted } from '../model/counted.ts'
 import { asMillraceError, type MillraceError } from '../model/errors.ts'
 import { problemsOf } from '../config/problems.ts'
 import type { ApplicationPlace } from './application-options.ts'
@@ -52,9 +53,5 @@ function errorsOf(error: MillraceError): readonly ErrorReport[] {
 
 function summaryOf({ config, plan }: PlannedApplication): string {
   const stores = plan.subtopologies.flatMap(subtopology => subtopology.stores).length
-  return `Application ${config.applicationId}, ${config.guarantee}, ${count(plan.subtopologies.length, 'subtopology', 'subtopologies')}, ${count(stores, 'store', 'stores')}.`
-}
-
-function count(number: number, one: string, many: string): string {
-  return `${String(number)} ${number === 1 ? one : many}`
+  return `Application ${config.applicationId}, ${config.guarantee}, ${counted(plan.subtopologies.length, 'subtopology', 'subtopologies')}, ${counted(stores, 'store')}.`
 }

@@ -1,3 +1,4 @@
+import { counted } from '../model/counted.ts'
 import type { RunVerdict } from '../verification/check-run.ts'
 import type { RunObservation } from '../verification/run-observation.ts'
 import type { CheckName, CheckReport, CheckState, Verdict } from '../verification/verdict.ts'
@@ -42,7 +43,7 @@ export function verdictText(run: RunObservation, { verdict, summary, checks }: R
   const { plan, guarantee, hasProvenance } = run.application
   const lines = [
     `Application ${plan.applicationId}, ${guarantee}, ${hasProvenance ? 'with' : 'without'} provenance headers`,
-    `${String(summary.inputRecords)} committed input records in ${String(summary.tasks)} tasks; ${String(summary.visibleRecords)} visible and ${String(summary.abortedRecords)} aborted records in what it writes${hasProvenance ? `; ${String(summary.transactions)} transactions` : ''}`,
+    `${counted(summary.inputRecords, 'committed input record')} in ${counted(summary.tasks, 'task')}; ${String(summary.visibleRecords)} visible and ${String(summary.abortedRecords)} aborted records in what it writes${hasProvenance ? `; ${counted(summary.transactions, 'transaction')}` : ''}`,
     '',
     topicTable(run),
     '',

@@ -65,13 +65,17 @@ export class Fields {
     return undefined
   }
 
-  /** An integer between two bounds, written as a number or as its digits. */
-  integer(name: string, min: number, max: number = Number.MAX_SAFE_INTEGER): number | undefined {
+  /** An integer between two bounds, written as a number or as its digits; `instead` is the advice when it is not. */
+  integer(name: string, min: number, max: number = Number.MAX_SAFE_INTEGER, instead?: string): number | undefined {
     const scalar = this.#scalar(name, 'an integer')
     if (scalar === undefined) return undefined
     const value = /^-?\d+$/.test(scalar.text) ? Number(scalar.text) : scalar.value
     if (typeof value === 'number' && Number.isSafeInteger(value) && value >= min && value <= max) return value
-    this.#problems.add(scalar.place, `"${name}" of ${this.what} is ${rangeText(min, max)}, not ${shownText(scalar)}`)
+    this.#problems.add(
+      scalar.place,
+      `"${name}" of ${this.what} is ${rangeText(min, max)}, not ${shownText(scalar)}`,
+      instead,
+    )
     return undefined
   }
 

@@ -45,7 +45,7 @@ const STREAMS_BLOCK: Block = {
   refused: REFUSED_STREAMS,
   ignored: IGNORED_STREAMS,
   prefixes: [],
-  other: { block: 'kafka', names: new Set(CLIENT_PROPERTIES.map(property => property.name)) },
+  other: { block: 'kafka', names: namesOf(CLIENT_PROPERTIES, REFUSED_CLIENT, IGNORED_CLIENT) },
 }
 
 const KAFKA_BLOCK: Block = {
@@ -53,7 +53,11 @@ const KAFKA_BLOCK: Block = {
   refused: REFUSED_CLIENT,
   ignored: IGNORED_CLIENT,
   prefixes: CLIENT_PREFIXES,
-  other: { block: 'streams', names: new Set(STREAMS_PROPERTIES.map(property => property.name)) },
+  other: { block: 'streams', names: namesOf(STREAMS_PROPERTIES, REFUSED_STREAMS, IGNORED_STREAMS) },
+}
+
+function namesOf(...lists: readonly (readonly { readonly name: string }[])[]): ReadonlySet<string> {
+  return new Set(lists.flat().map(({ name }) => name))
 }
 
 /** Prefixes of Kafka Streams for clients that do not exist apart here. */
@@ -119,12 +123,13 @@ function addUnknown(name: string, place: Place, problems: ProblemList, block: Bl
     )
     return
   }
-  const prefix = block.prefixes.find(candidate => name.startsWith(`${candidate}.`))
-  const base = prefix === undefined ? name : name.slice(prefix.length + 1)
-  if (block.other.names.has(base)) {
+  const clientPrefix = CLIENT_PREFIXES.find(candidate => name.startsWith(`${candidate}.`))
+  if (block.other.names.has(clientPrefix === undefined ? name : name.slice(clientPrefix.length + 1))) {
     problems.add(place, `"${name}" belongs under "${block.other.block}:"`, undefined, 'CONFIG_UNKNOWN_PROPERTY')
     return
   }
+  const prefix = block.prefixes.find(candidate => candidate === clientPrefix)
+  const base = prefix === undefined ? name : name.slice(prefix.length + 1)
   const nearest = nearestName(base, block.supported.keys())
   const suggestion =
     nearest === undefined
@@ -135,7 +140,7 @@ function addUnknown(name: string, place: Place, problems: ProblemList, block: Bl
 
 function readValue(
   name: string,
-  { type }: PropertyDefinition,
+  { type, instead }: PropertyDefinition,
   fields: Fields,
   problems: ProblemList,
 ): PropertyValue | undefined {
@@ -143,7 +148,7 @@ function readValue(
     case 'text':
       return fields.text(name)
     case 'integer':
-      return fields.integer(name, type.min, type.max)
+      return fields.integer(name, type.min, type.max, instead)
     case 'boolean':
       return fields.boolean(name)
     case 'choice':

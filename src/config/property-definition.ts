@@ -18,6 +18,8 @@ export interface PropertyDefinition {
   readonly default: string | number | boolean | undefined
   readonly doc: string
   readonly required?: boolean
+  /** What to do instead of a value that is not there, such as one of Kafka's that is not supported. */
+  readonly instead?: string
   /** For properties of the `kafka:` block: which clients it reaches; a prefix must fit. */
   readonly clients?: readonly Client[]
   /** Whether it is ours, not Kafka's. */

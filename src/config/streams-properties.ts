@@ -45,6 +45,8 @@ export const STREAMS_PROPERTIES: readonly PropertyDefinition[] = [
     type: integer(0, 0),
     default: 0,
     doc: 'Copies of each store on other instances. Only 0 is supported yet.',
+    instead:
+      'there are no standby copies yet, leave it out: a task that moves restores its stores from their changelogs',
   },
   {
     name: 'max.task.idle.ms',

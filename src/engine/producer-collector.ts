@@ -1,3 +1,4 @@
+import { counted } from '../model/counted.ts'
 import type { Clock } from '../model/clock.ts'
 import { MillraceError } from '../model/errors.ts'
 import type { RecordHeaders } from '../model/headers.ts'
@@ -116,7 +117,7 @@ class ProducerTopic implements TopicOutput {
     } else if (target < 0 || target >= partitions) {
       throw new MillraceError('PARTITION_OUT_OF_RANGE', {
         topic: this.topic,
-        what: `Partition ${String(target)} was chosen for a topic with ${String(partitions)} partitions.`,
+        what: `Partition ${String(target)} was chosen for a topic with ${counted(partitions, 'partition')}.`,
       })
     }
     const stamp = timestamp === STAMPED_WHEN_SENT ? this.#clock.wallClockMs() : timestamp

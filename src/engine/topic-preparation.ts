@@ -1,3 +1,4 @@
+import { counted } from '../model/counted.ts'
 import { MillraceError } from '../model/errors.ts'
 import type { Logger } from '../model/logger.ts'
 import type { Admin } from '../kafka/admin/admin.ts'
@@ -153,7 +154,7 @@ async function configsOf(admin: TopicPreparationOptions['admin'], topics: readon
 async function createTopics(options: TopicPreparationOptions, missing: readonly TopicPlan[]): Promise<void> {
   if (!options.create) {
     throw new MillraceError('TOPIC_MISSING', {
-      what: `Topics are missing and \`topics.create\` is off: ${missing.map(topic => `${topic.topic} (${topic.kind}, ${String(topic.partitions)} partitions)`).join(', ')}.`,
+      what: `Topics are missing and \`topics.create\` is off: ${missing.map(topic => `${topic.topic} (${topic.kind}, ${counted(topic.partitions, 'partition')})`).join(', ')}.`,
       action: 'Create them by hand as `millrace topics --dry-run` prints them.',
     })
   }
@@ -174,7 +175,7 @@ function assertPartitions({ topic, kind, partitions }: TopicPlan, actual: number
   if (partitions === actual) return
   throw new MillraceError('TOPIC_MISMATCH', {
     topic,
-    what: `The ${kind} topic has ${String(actual)} partitions, the application needs ${String(partitions)}.`,
+    what: `The ${kind} topic has ${counted(actual, 'partition')}, the application needs ${String(partitions)}.`,
     action:
       'State is placed by partition, so the count cannot change under it: recreate the inputs with the old count, or start over with `millrace reset`.',
   })

@@ -11,6 +11,8 @@ export interface ErrorDefinition {
   readonly exitCode: 65 | 69 | 70 | 75 | 77 | 78
   /** What happened, in general. */
   readonly cause: string
+  /** What follows in words, of an error that only the caller of the library gets: nothing stops then. */
+  readonly effect?: string
   /** What the operator can do. */
   readonly operator: string
 }

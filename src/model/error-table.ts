@@ -1,5 +1,7 @@
 import type { ErrorDefinition } from './error-definition.ts'
 
+const REJECTED = 'rejects the call; the application goes on'
+
 /** Every error millrace reports, with its reaction, exit code, cause and cure. */
 export const ERRORS = {
   CONFIG_INVALID: {
@@ -232,7 +234,8 @@ export const ERRORS = {
     reaction: 'stop',
     exitCode: 65,
     cause: 'A record has a null where its serde admits none.',
-    operator: 'Write the serde with `?` (`value: json?`), or choose a policy (`errors.deserialization`).',
+    operator:
+      'Let nulls through: `value: json?` in YAML, `nullable(json())` in TypeScript; or choose a policy (`errors.deserialization`).',
   },
   PROCESSING_FAILED: {
     reaction: 'stop',
@@ -309,12 +312,14 @@ export const ERRORS = {
   STATE_NOT_READY: {
     reaction: 'retry',
     exitCode: 75,
+    effect: REJECTED,
     cause: 'A store cannot be read at this moment: its task is being restored, or handed from one thread to another.',
     operator: 'Read again a little later; `tasks()` and `onRestore` tell how far a restore is.',
   },
   STATE_ELSEWHERE: {
     reaction: 'stop',
     exitCode: 75,
+    effect: REJECTED,
     cause: 'The partition of the key belongs to another instance of the application.',
     operator: 'Ask the other instances; an instance reads the partitions that are assigned to it.',
   },
@@ -333,6 +338,7 @@ export const ERRORS = {
   NOT_RUNNING: {
     reaction: 'stop',
     exitCode: 70,
+    effect: REJECTED,
     cause: 'The instance is not running.',
     operator: 'Wait for the state `running`.',
   },

@@ -1,3 +1,4 @@
+import { counted } from '../model/counted.ts'
 import { MillraceError } from '../model/errors.ts'
 import type { RecordHeaders } from '../model/headers.ts'
 import { partitionForKey } from '../model/murmur2.ts'
@@ -130,7 +131,7 @@ function checkedPartition({ name, output }: SinkParts, topic: string, partition:
   throw new MillraceError('PARTITION_OUT_OF_RANGE', {
     node: name,
     topic,
-    what: `The partitioner chose ${String(partition)} and the topic has ${String(count)} partitions.`,
+    what: `The partitioner chose ${String(partition)} and the topic has ${counted(count, 'partition')}.`,
   })
 }
 

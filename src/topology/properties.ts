@@ -11,7 +11,7 @@ export interface StreamsProperties {
   'commit.interval.ms'?: number
   /** Worker threads; an inline topology runs on one. @default 1 */
   'num.stream.threads'?: number
-  /** Copies of each store on other instances. @default 0 */
+  /** Copies of each store on other instances; only 0 is supported yet. @default 0 */
   'num.standby.replicas'?: number
   /** Directory of local state and of the process id. @default './state' */
   'state.dir'?: string

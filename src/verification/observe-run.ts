@@ -1,3 +1,4 @@
+import { counted } from '../model/counted.ts'
 import { sleep, type Clock } from '../model/clock.ts'
 import { MillraceError } from '../model/errors.ts'
 import type { ErrorPolicies } from '../model/record-failure.ts'
@@ -110,7 +111,7 @@ async function troublesOf(options: ObserverOptions): Promise<readonly string[]> 
   const group = await admin.describeGroup(plan.applicationId)
   if (group.members.length > 0) {
     troubles.push(
-      `the application is running: group ${plan.applicationId} is ${group.state} with ${String(group.members.length)} members`,
+      `the application is running: group ${plan.applicationId} is ${group.state} with ${counted(group.members.length, 'member')}`,
     )
   }
   troubles.push(...(await openTransactions(options)))

@@ -1,3 +1,4 @@
+import { counted } from '../../model/counted.ts'
 import type { Admin } from '../../kafka/admin/admin.ts'
 import { MillraceError } from '../../model/errors.ts'
 import type { TopicPartition } from '../../model/topic-partition.ts'
@@ -58,7 +59,7 @@ async function abortById(
 
 function consequencesOf({ owner, description: { partitions } }: DescribedTransaction): string {
   const lines = [
-    `To abort it makes its records on ${String(partitions.length)} partitions invisible for ever, and takes back the offsets in it; read_committed readers go on behind them.`,
+    `To abort it makes its records on ${counted(partitions.length, 'partition')} invisible for ever, and takes back the offsets in it; read_committed readers go on behind them.`,
     'Its producer is fenced: what it does next with this id fails.',
   ]
   if (owner?.member === 'alive') {
@@ -102,7 +103,7 @@ async function abortOnPartition(admin: Admin, held: HeldPartition, execute: bool
   io.out(
     [
       `${place}: a transaction of producer ${String(producerId)}, epoch ${String(producerEpoch)}${owner === undefined ? '' : ` (${owner.transactionalId})`}, is open from offset ${String(startOffset)} on, and no coordinator will end it.`,
-      `Its last record is of ${new Date(lastTimestampMs).toISOString()}; ${String(heldRecords(held))} records wait behind offset ${String(held.lastStableOffset)}.`,
+      `Its last record is of ${new Date(lastTimestampMs).toISOString()}; ${counted(heldRecords(held), 'record')} wait behind offset ${String(held.lastStableOffset)}.`,
       '',
       'To abort it writes a marker into this partition: the records of that producer from there on are invisible for ever, and read_committed readers go on.',
       'A user without Describe on its transactional id cannot see whether a coordinator still knows it. Then the marker would tear the transaction apart: make sure that its producer is gone.',

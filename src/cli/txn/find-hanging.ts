@@ -1,3 +1,4 @@
+import { counted } from '../../model/counted.ts'
 import { systemClock } from '../../engine/system-clock.ts'
 import type { Admin } from '../../kafka/admin/admin.ts'
 import type { OpenTransaction } from '../../kafka/admin/open-transactions.ts'
@@ -90,7 +91,7 @@ function foundText({ looked, refused, held }: Found, { maxAgeMs }: HangingSearch
   if (held.length === 0) {
     return [
       ...not,
-      `No transaction hangs, and none is open for longer than ${ageText(maxAgeMs)}, on ${String(looked)} partitions.`,
+      `No transaction hangs, and none is open for longer than ${ageText(maxAgeMs)}, on ${counted(looked, 'partition')}.`,
     ].join('\n')
   }
   const head = ['topic', 'partition', 'from offset', 'producer', 'epoch', 'transactional id', 'finding', 'open for']
@@ -122,7 +123,7 @@ function consequenceOf(held: HeldPartition, nowMs: number): string {
   if (startOffset !== lastStableOffset) {
     return `${place}: readers are held at offset ${String(lastStableOffset)} by another transaction, and will be at ${String(startOffset)} by this one.`
   }
-  return `${place}: read_committed readers are held at offset ${String(startOffset)} for ${ageText(nowMs - sinceMs)} or longer; ${String(heldRecords(held))} records wait.`
+  return `${place}: read_committed readers are held at offset ${String(startOffset)} for ${ageText(nowMs - sinceMs)} or longer; ${counted(heldRecords(held), 'record')} wait.`
 }
 
 function remedyOf({ topicPartition, startOffset, owner, hanging }: HeldPartition): string {

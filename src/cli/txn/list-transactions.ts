@@ -1,3 +1,4 @@
+import { counted } from '../../model/counted.ts'
 import { systemClock } from '../../engine/system-clock.ts'
 import type { Admin } from '../../kafka/admin/admin.ts'
 import type {
@@ -84,7 +85,7 @@ function gapsOf({ silent, leaderless }: TransactionSurvey): string[] {
   )
   if (leaderless.length > 0) {
     gaps.push(
-      `Nobody coordinates the transactional ids in ${String(leaderless.length)} partitions of __transaction_state, which have no leader: they are missing.`,
+      `Nobody coordinates the transactional ids in ${counted(leaderless.length, 'partition')} of __transaction_state, which have no leader: they are missing.`,
     )
   }
   return gaps

@@ -130,7 +130,7 @@ describe('a poison record', function () {
       }),
     )
     expect(exit.code).to.equal(78)
-    expect(said).to.match(new RegExp(`^error: .*${input}-dead \\(deadLetter, 1 partitions\\)`, 'm'))
+    expect(said).to.match(new RegExp(`^error: .*${input}-dead \\(deadLetter, 1 partition\\)`, 'm'))
   })
 })
 
@@ -322,7 +322,7 @@ describe('an output that cannot be written', function () {
     const input = await room().topic('in')
     const { exit, text: said } = await room().runToEnd(jsonCopy(input, { streams: { 'topics.create': false } }))
     expect(exit.code).to.equal(78)
-    expect(said).to.match(new RegExp(`^error: .*${input}-out \\(output, 1 partitions\\)`, 'm'))
+    expect(said).to.match(new RegExp(`^error: .*${input}-out \\(output, 1 partition\\)`, 'm'))
     expect(said).to.include('TOPIC_MISSING')
   })
 

@@ -59,7 +59,7 @@ describe('command line', () => {
     expect((await run()).code).to.equal(2)
     const { code, io } = await run('valdate')
     expect(code).to.equal(2)
-    expect(io.stderr.join('\n')).to.include('validate')
+    expect(io.stderr.join('\n')).to.include('There is no such command. Did you mean validate?')
   })
 
   it('does not run a command after a wrong option', async () => {

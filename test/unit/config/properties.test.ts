@@ -13,6 +13,7 @@ import {
   REFUSED_CLIENT,
   REFUSED_STREAMS,
 } from '../../../src/config/unsupported-properties.ts'
+import { problemsOfYaml } from './yaml-application.ts'
 
 const GIVEN: MillraceConfig = {
   streams: { 'application.id': 'app' },
@@ -31,6 +32,21 @@ describe('the property tables', () => {
           : [CLIENT_PROPERTIES, REFUSED_CLIENT, IGNORED_CLIENT]
       expect(places(name ?? '', tables), line).to.equal(1)
     }
+  })
+
+  it('say what to do instead of a setting that is not there, or is there in the other block', async () => {
+    const problems = await problemsOfYaml(`streams:
+  application.id: app
+  num.standby.replicas: 1
+  consumer.max.poll.records: 5
+  retries: 3
+kafka: { bootstrap.servers: "127.0.0.1:9092" }
+`)
+    expect(problems).to.include.members([
+      '3:25 "num.standby.replicas" of "streams" is 0, not "1" (there are no standby copies yet, leave it out: a task that moves restores its stores from their changelogs)',
+      '4:3 "consumer.max.poll.records" belongs under "kafka:"',
+      '5:3 "retries" belongs under "kafka:"',
+    ])
   })
 
   it('are what docs/configuration.md shows (npm run docs)', () => {
