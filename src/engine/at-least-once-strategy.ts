@@ -30,7 +30,7 @@ export class AtLeastOnceStrategy implements CommitStrategy {
     const tasks = this.#parts.tasks()
     await flushTasks(tasks, this.#parts.resolveTopic)
     // Outputs before offsets: the other way round a crash between the two would lose records.
-    await producer.flush(stepTimeoutMs)
+    await producer.flush(stepTimeoutMs())
     const commit = this.#parts.nextTransaction()
     const owing = tasks.filter(task => task.owesCommit)
     const offsets = offsetsToCommit(owing, commit)
@@ -43,7 +43,7 @@ export class AtLeastOnceStrategy implements CommitStrategy {
   }
 
   async abort(_cause: MillraceError): Promise<void> {
-    await this.#parts.producer.abortTransaction(this.#parts.stepTimeoutMs)
+    await this.#parts.producer.abortTransaction(this.#parts.stepTimeoutMs())
     this.#rewinder.rewind(this.#parts.tasks())
   }
 }
@@ -52,7 +52,7 @@ interface OffsetCommitParts {
   readonly clock: Clock
   readonly member: Pick<GroupMember, 'membership'>
   readonly offsets: Pick<GroupOffsets, 'commit'>
-  readonly stepTimeoutMs: number
+  readonly stepTimeoutMs: () => number
 }
 
 /** OffsetCommit, waiting out the window between JoinGroup and SyncGroup in which the broker answers 27. */
@@ -60,12 +60,12 @@ export async function commitOffsets(
   parts: OffsetCommitParts,
   offsets: TopicPartitionMap<OffsetAndMetadata>,
 ): Promise<void> {
-  const deadlineMs = parts.clock.nowMs() + parts.stepTimeoutMs
+  const deadlineMs = parts.clock.nowMs() + parts.stepTimeoutMs()
   for (;;) {
     const membership = parts.member.membership
     if (membership === undefined)
       throw new MillraceError('MEMBERSHIP_LOST', { what: 'The thread is not a member of the group.' })
-    if ((await parts.offsets.commit(membership, offsets, parts.stepTimeoutMs)) === 'done') return
+    if ((await parts.offsets.commit(membership, offsets, parts.stepTimeoutMs())) === 'done') return
     if (parts.clock.nowMs() > deadlineMs) {
       throw new MillraceError('REQUEST_TIMED_OUT', {
         what: 'The group did not finish its rebalance, so offsets could not be committed.',

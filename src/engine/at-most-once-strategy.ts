@@ -35,7 +35,7 @@ export class AtMostOnceStrategy implements CommitStrategy {
     if (reason === 'shutdown') await this.#finishAdmitted()
     const owing = this.#parts.tasks().filter(task => task.owesCommit)
     for (const task of owing) task.task.flush()
-    await producer.flush(stepTimeoutMs)
+    await producer.flush(stepTimeoutMs())
     for (const task of owing) task.committed(input => task.positionOf(input), 0)
     return owing.length === 0 ? 'nothing' : 'committed'
   }
@@ -43,7 +43,7 @@ export class AtMostOnceStrategy implements CommitStrategy {
   /** What was given away is processed before a stop, as far as the time allows: nobody else will. */
   async #finishAdmitted(): Promise<void> {
     const { clock, stepTimeoutMs } = this.#parts
-    const untilMs = clock.nowMs() + stepTimeoutMs / 2
+    const untilMs = clock.nowMs() + stepTimeoutMs() / 2
     for (const { task, inputs } of this.#parts.tasks()) {
       const isLeft = (): boolean => inputs.some(({ topicPartition }) => task.queued(topicPartition.topic))
       while (isLeft() && clock.nowMs() < untilMs && task.process(LAST_RECORDS) > 0) await clock.yieldToIo()
@@ -52,6 +52,6 @@ export class AtMostOnceStrategy implements CommitStrategy {
 
   /** Never rewinds: what was given away is not processed again. */
   async abort(_cause: MillraceError): Promise<void> {
-    await this.#parts.producer.abortTransaction(this.#parts.stepTimeoutMs)
+    await this.#parts.producer.abortTransaction(this.#parts.stepTimeoutMs())
   }
 }

@@ -30,8 +30,8 @@ export interface CommitParts {
   readonly logger: Logger
   /** Whether the thread is to stop: whatever is unknown then is left to the next start. */
   readonly stopRequested: () => boolean
-  /** Longest wait for each of the steps. */
-  readonly stepTimeoutMs: number
+  /** How long the next step may wait; less where the thread is to stop. */
+  readonly stepTimeoutMs: () => number
   /** The running tasks. */
   readonly tasks: () => readonly ActiveTask[]
   /** Looks up topics that held-back results choose for the first time. */
@@ -49,14 +49,14 @@ export interface CommitParts {
  * @throws MillraceError whose reaction says what must happen next; nothing is visible then, or its outcome was read back
  */
 export async function runCommitCycle(parts: CommitParts): Promise<CommitOutcome> {
-  const { producer, claims, stepTimeoutMs } = parts
+  const { producer, claims } = parts
   const tasks = parts.tasks()
 
   // 2. Emissions and changelog records that the interval still owes, into batches.
   await flushTasks(tasks, parts.resolveTopic)
 
   // 3. All of it acknowledged. A Produce still in flight at EndTxn would join the next transaction (I9, F19).
-  await producer.flush(stepTimeoutMs)
+  await producer.flush(parts.stepTimeoutMs())
   if (producer.transaction.ongoing) crashPoint('flush:done')
 
   const transaction = parts.nextTransaction()
@@ -75,7 +75,7 @@ export async function runCommitCycle(parts: CommitParts): Promise<CommitOutcome>
 
   // 5. The moment of durability is the broker's answer. Without one the group's metadata decides, never a guess (I10).
   const positions = new Map(owing.map(task => [task, positionsOf(task, offsets)] as const))
-  const answer = await producer.commitTransaction(stepTimeoutMs)
+  const answer = await producer.commitTransaction(parts.stepTimeoutMs())
   if (answer === 'unknown' && (await resolveUnknown(parts, { owing, offsets, transaction })) === 'aborted') {
     throw new MillraceError('TRANSACTION_ABORTED', {
       what: 'EndTxn got no answer, and the group shows that it did not commit.',
@@ -107,14 +107,16 @@ async function sendOffsets(parts: CommitParts, offsets: TopicPartitionMap<Offset
   let membership = parts.member.membership
   if (membership === undefined)
     throw new MillraceError('MEMBERSHIP_LOST', { what: 'The thread is not a member of the group.' })
-  while ((await parts.producer.sendOffsets(parts.applicationId, membership, offsets, parts.stepTimeoutMs)) !== 'done') {
+  while (
+    (await parts.producer.sendOffsets(parts.applicationId, membership, offsets, parts.stepTimeoutMs())) !== 'done'
+  ) {
     membership = await generationAfter(parts, membership)
   }
 }
 
 /** Waits for the JoinGroup answer that made `refused` an old generation. */
 async function generationAfter(parts: CommitParts, refused: GroupMembership): Promise<GroupMembership> {
-  const deadlineMs = parts.clock.nowMs() + parts.stepTimeoutMs
+  const deadlineMs = parts.clock.nowMs() + parts.stepTimeoutMs()
   for (;;) {
     const membership = parts.member.membership
     if (membership === undefined) break
@@ -172,12 +174,12 @@ async function readOutcome(
   parts: CommitParts,
   { owing, offsets, transaction }: Unknown,
 ): Promise<'committed' | 'aborted'> {
-  if ((await parts.producer.refence(parts.stepTimeoutMs)) === 'fenced') {
+  if ((await parts.producer.refence(parts.stepTimeoutMs())) === 'fenced') {
     throw new MillraceError('PRODUCER_FENCED', {
       what: 'Another owner of the transactional id appeared while a commit had no answer.',
     })
   }
-  const stable = await parts.offsets.fetch([...offsets.keys()], parts.stepTimeoutMs)
+  const stable = await parts.offsets.fetch([...offsets.keys()], parts.stepTimeoutMs())
   const seen = new Set<'committed' | 'aborted' | 'foreign'>()
   for (const task of owing) {
     for (const input of task.inputs) {

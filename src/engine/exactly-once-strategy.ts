@@ -23,7 +23,7 @@ export class ExactlyOnceStrategy implements CommitStrategy {
   }
 
   async abort(_cause: MillraceError): Promise<void> {
-    await this.#parts.producer.abortTransaction(this.#parts.stepTimeoutMs)
+    await this.#parts.producer.abortTransaction(this.#parts.stepTimeoutMs())
     this.#rewinder.rewind(this.#parts.tasks())
   }
 }

@@ -8,17 +8,16 @@ import { commitScheduleOf, type CommitSchedule } from './commit-schedule.ts'
 import { commitStrategyOf } from './commit-strategies.ts'
 import { FailureRecovery } from './failure-recovery.ts'
 import { GlobalTables } from './global-tables.ts'
-import { idleWaitOf } from './idle-wait.ts'
 import { InputGrowth } from './input-growth.ts'
 import { InputFailures } from './input-failures.ts'
 import { InputRewinder } from './input-rewinder.ts'
 import { ProducerCollector } from './producer-collector.ts'
-import { provenancePorts } from './provenance-ports.ts'
 import { Rebalancer } from './rebalancer.ts'
 import { UnresolvedTopic } from './record-collector.ts'
 import { RepartitionPurge } from './repartition-purge.ts'
 import { StateReads } from './state-reads.ts'
-import { StreamTask } from './stream-task.ts'
+import type { StreamTask } from './stream-task.ts'
+import { createTask } from './task-creation.ts'
 import { TaskExecutor } from './task-executor.ts'
 import { TaskRegistry, type TaskPlace } from './task-registry.ts'
 import { REAPER_MS, TaskStarter } from './task-starter.ts'
@@ -28,6 +27,7 @@ import type { StreamThreadOptions } from './thread-options.ts'
 import { buildClients, type ThreadClients } from './thread-parts.ts'
 import { drain, release, type ShutdownParts, type StopOptions } from './thread-shutdown.ts'
 import { nextThreadState, type ThreadEvent, type ThreadState } from './thread-state.ts'
+import { ThreadStop } from './thread-stop.ts'
 import { resolveTopic, reviewTopics } from './topic-resolution.ts'
 import { abandonTransaction } from './transaction-abandonment.ts'
 import { TransactionNumbers } from './transaction-numbers.ts'
@@ -48,6 +48,7 @@ export class StreamThread {
   readonly reads: StateReads
   readonly #options: StreamThreadOptions
   readonly #wakeup: Wakeup
+  readonly #stop: ThreadStop
   readonly #claims = new AssignmentClaims()
   readonly #transactionNumbers: TransactionNumbers
   readonly #collector: ProducerCollector
@@ -61,7 +62,6 @@ export class StreamThread {
   readonly #inputFailures: InputFailures
   readonly #counts = (): Promise<PartitionCounts> => countPartitions(this.clients.cluster, this.#registry.sourceTopics)
   #state: ThreadState = 'created'
-  #stop: StopOptions | undefined
   #paused = false
   /** Whether the start is through: the group may know this member from here on. */
   #isJoining = false
@@ -79,6 +79,7 @@ export class StreamThread {
       assign: async round => assignRound(plan, await this.#counts(), round),
     })
     const { producer, fetcher, admin } = this.clients
+    this.#stop = new ThreadStop({ ...options, ...this.clients, stepTimeoutMs: config.requestTimeoutMs })
     this.#collector = new ProducerCollector(producer, topics, clock)
     this.#registry = new TaskRegistry(plan, place => this.#createTask(place))
     this.#schedule = commitScheduleOf(config, clock.nowMs())
@@ -124,7 +125,7 @@ export class StreamThread {
       logger,
       abort: cause => this.#commits.abort(cause),
       startOver: cause => this.#startOver(cause),
-      stopRequested: () => this.#stop !== undefined,
+      stopRequested: () => this.#stop.requested,
     })
     this.rebalancer = this.#newRebalancer()
   }
@@ -139,10 +140,10 @@ export class StreamThread {
 
   /** Asks the loop to finish: it commits, or aborts when that takes too long, and `run` resolves. */
   stop(options: StopOptions): void {
-    if (this.#stop === undefined) this.#on('stopRequested')
-    this.#stop ??= options
+    if (!this.#stop.requested) this.#on('stopRequested')
+    this.#stop.ask(options)
     // Nothing is open yet that would have to be brought to an end: a start may wait for its brokers for minutes.
-    if (!this.#isJoining) void this.clients.cluster.close()
+    if (!this.#isJoining) this.#stop.cutOff()
     this.#wakeup.signal()
   }
 
@@ -156,22 +157,25 @@ export class StreamThread {
   async run(): Promise<void> {
     const { config, clock } = this.#options
     try {
-      let broken = this.#stopRequested() ? undefined : await this.#start()
-      while (!this.#stopRequested()) {
+      let broken = this.#stop.requested ? undefined : await this.#start()
+      while (!this.#stop.requested) {
         try {
           await this.#turn()
         } catch (error) {
-          broken = await this.#recovery.recover(error)
+          // What waited for brokers was ended by the stop: there is nobody to recover with.
+          broken = this.#stop.isCutOff ? asMillraceError(error) : await this.#recovery.recover(error)
           await reviewTopics(error, this.#collector, this.clients)
         }
         this.metrics.turnedAt(clock.nowMs())
       }
-      await drain(this.#shutdownParts(), this.#stop ?? this.#defaultStop(config.shutdownTimeoutMs), broken)
+      this.#stop.loopEnded()
+      await drain(this.#shutdownParts(), this.#howToStop(config.shutdownTimeoutMs), broken)
       this.#on('ended')
     } catch (error) {
       this.#on('failed')
+      this.#stop.loopEnded()
       const timeoutMs = Math.min(config.shutdownTimeoutMs, config.requestTimeoutMs)
-      await release(this.#shutdownParts(), error, this.#defaultStop(timeoutMs))
+      await release(this.#shutdownParts(), error, this.#howToStop(timeoutMs))
       throw asMillraceError(error)
     } finally {
       this.reads.end()
@@ -187,7 +191,7 @@ export class StreamThread {
       // Before the group's offsets are read: fences and aborts what an earlier life left open (I12).
       await this.clients.producer.initialize()
     } catch (error) {
-      if (this.#stopRequested()) return asMillraceError(error)
+      if (this.#stop.requested) return asMillraceError(error)
       throw error
     }
     this.#isJoining = true
@@ -253,23 +257,17 @@ export class StreamThread {
     await abandonTransaction(this.clients.producer, this.#options.config.requestTimeoutMs)
   }
 
-  #createTask({ subtopology, partition }: TaskPlace): StreamTask {
-    const { config, logger, clock } = this.#options
-    return new StreamTask(
-      subtopology,
-      partition,
-      { policies: config.errors, properties: config.streamsProperties, sharedGlobals: this.#globals.stores },
-      {
-        collector: this.#collector,
-        logger,
-        dropped: (reason, count, at) => this.metrics.dropped(reason, count, at),
-        timed: punctuation => this.metrics.punctuate(punctuation, clock),
-        wallClockMs: () => clock.wallClockMs(),
-        requestCommit: this.#schedule.request,
-        idle: idleWaitOf(config.maxTaskIdleMs, subtopology, partition, this.clients.fetcher, clock),
-        provenance: config.provenanceHeaders ? provenancePorts(this.#transactionNumbers, this.#registry) : undefined,
-      },
-    )
+  #createTask(place: TaskPlace): StreamTask {
+    return createTask(place, {
+      ...this.#options,
+      ...this.clients,
+      collector: this.#collector,
+      globals: this.#globals,
+      metrics: this.metrics,
+      schedule: this.#schedule,
+      registry: this.#registry,
+      transactionNumbers: this.#transactionNumbers,
+    })
   }
 
   #close(task: ActiveTask): void {
@@ -363,12 +361,12 @@ export class StreamThread {
       clock,
       logger,
       claims: this.#claims,
-      stepTimeoutMs: config.requestTimeoutMs,
+      stepTimeoutMs: this.#stop.stepTimeoutMs,
       tasks: () => this.#registry.running(),
       resolveTopic: topic => resolveTopic(topic, { ...this.clients, collector: this.#collector }),
       nextTransaction: this.#transactionNumbers.take,
       workEpoch: () => this.#commits.workEpoch,
-      stopRequested: () => this.#stop !== undefined,
+      stopRequested: () => this.#stop.requested,
     }
   }
 
@@ -378,18 +376,18 @@ export class StreamThread {
       clients: this.clients,
       clock,
       logger,
+      allow: this.#stop.allow,
       commit: () => this.#commits.commit('shutdown'),
       abort: cause => this.#commits.abort(cause),
       closeTasks: () => this.#closeTasks(),
     }
   }
 
-  #defaultStop(timeoutMs: number): StopOptions {
+  /** @param timeoutMs - where nobody has asked for the stop */
+  #howToStop(timeoutMs: number): StopOptions {
+    const { asked, leftMs } = this.#stop
+    if (asked !== undefined) return { ...asked, timeoutMs: leftMs }
     return { leaveGroup: this.#options.config.groupInstanceId === undefined, timeoutMs }
-  }
-
-  #stopRequested(): boolean {
-    return this.#stop !== undefined
   }
 
   #on(event: ThreadEvent): void {

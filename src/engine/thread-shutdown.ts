@@ -9,7 +9,7 @@ import type { ThreadClients } from './thread-parts.ts'
 export interface StopOptions {
   /** Whether the member leaves the group; a given instance id stays. */
   readonly leaveGroup: boolean
-  /** Until when the last commit may take. */
+  /** How long it may take in all. */
   readonly timeoutMs: number
 }
 
@@ -23,9 +23,41 @@ export interface ShutdownParts {
   }
   readonly clock: Clock
   readonly logger: Logger
+  /** Bounds what the commit or abort that follows waits for, all of it together. */
+  readonly allow: (stepsMs: number) => void
   readonly commit: () => Promise<void>
   readonly abort: (cause: MillraceError) => Promise<void>
   readonly closeTasks: () => void
+}
+
+/** Of what is left, what one step may use by itself: those behind it need theirs to end in order. */
+const STEP_SHARE = 2 / 3
+/** Of what is left, when a step is given up that did not keep to it. */
+const PATIENCE_SHARE = 5 / 6
+
+/** What is left of the time of a stop. Each step gets a share, so that all of them together never take all of it. */
+class TimeLeft {
+  readonly #clock: Clock
+  readonly #endsAtMs: number
+
+  constructor(clock: Clock, timeoutMs: number) {
+    this.#clock = clock
+    this.#endsAtMs = clock.nowMs() + timeoutMs
+  }
+
+  /** How long the next step may wait for brokers. */
+  get stepMs(): number {
+    return this.#share(STEP_SHARE)
+  }
+
+  /** How long the next step is waited for. */
+  get patienceMs(): number {
+    return this.#share(PATIENCE_SHARE)
+  }
+
+  #share(share: number): number {
+    return Math.max(1, (this.#endsAtMs - this.#clock.nowMs()) * share)
+  }
 }
 
 /**
@@ -39,41 +71,49 @@ export async function drain(
   broken: MillraceError | undefined,
 ): Promise<void> {
   const { clock, logger, clients } = parts
-  const deadlineMs = clock.nowMs() + timeoutMs
-  const leftMs = (): number => Math.max(1, deadlineMs - clock.nowMs())
+  const time = new TimeLeft(clock, timeoutMs)
   try {
     if (broken !== undefined) throw broken
-    await withDeadline(parts.commit(), { clock, leftMs: leftMs(), what: 'the last commit' })
+    parts.allow(time.stepMs)
+    await withDeadline(parts.commit(), { clock, leftMs: time.patienceMs, what: 'the last commit' })
   } catch (error) {
     const cause = asMillraceError(error)
+    // It still goes on: from here on it must not be able to commit anything, nor an abort run beside it.
+    const goesOn = cause.code === 'SHUTDOWN_TIMED_OUT'
+    if (goesOn) await clients.cluster.close()
     if (isInDoubt(clients.producer.transaction)) {
       logger.warn({ err: cause }, 'what became of the last commit is not known: the next start asks the broker')
     } else {
       logger.warn(
         { err: cause },
-        'the last commit failed: its transaction is aborted, and its input is processed again at the next start',
+        'the last commit failed: its transaction is aborted, now or by the next start, which processes its input again',
       )
-      await attempt(parts, 'the last abort', leftMs(), () => parts.abort(cause))
+      parts.allow(time.stepMs)
+      if (!goesOn) await attempt(parts, time, 'the last abort', () => parts.abort(cause))
     }
   }
   parts.closeTasks()
-  if (leaveGroup) await attempt(parts, 'leaving the group', leftMs(), () => clients.member.leave(leftMs()))
-  await letGo(parts, leftMs())
+  if (leaveGroup) await attempt(parts, time, 'leaving the group', stepsMs => clients.member.leave(stepsMs))
+  await letGo(parts, time)
 }
 
 /** After a failure that stops the thread: aborts what is open, so that readers are not held up, and lets go of everything. */
-export async function release(parts: ShutdownParts, error: unknown, options: StopOptions): Promise<void> {
-  const { clients } = parts
-  const { timeoutMs } = options
-  const { transaction } = clients.producer
+export async function release(
+  parts: ShutdownParts,
+  error: unknown,
+  { leaveGroup, timeoutMs }: StopOptions,
+): Promise<void> {
+  const { producer, member } = parts.clients
+  const time = new TimeLeft(parts.clock, timeoutMs)
+  const { transaction } = producer
   if (transaction.ongoing && !isInDoubt(transaction)) {
-    await attempt(parts, 'the last abort', timeoutMs, () => clients.producer.abortTransaction(timeoutMs))
+    await attempt(parts, time, 'the last abort', stepsMs => producer.abortTransaction(stepsMs))
   }
   parts.closeTasks()
-  if (options.leaveGroup && !(error instanceof MillraceError && STAYS.has(error.code))) {
-    await attempt(parts, 'leaving the group', timeoutMs, () => clients.member.leave(timeoutMs))
+  if (leaveGroup && !(error instanceof MillraceError && STAYS.has(error.code))) {
+    await attempt(parts, time, 'leaving the group', stepsMs => member.leave(stepsMs))
   }
-  await letGo(parts, timeoutMs)
+  await letGo(parts, time)
 }
 
 /** An EndTxn has gone out and no answer has come: it is asked for, never aborted (I10). */
@@ -87,18 +127,23 @@ function isInDoubt({ state }: ThreadClients['producer']['transaction']): boolean
  */
 const STAYS: ReadonlySet<MillraceErrorCode> = new Set<MillraceErrorCode>(['INSTANCE_ID_IN_USE', 'SHUTDOWN_REQUESTED'])
 
-async function letGo(parts: ShutdownParts, leftMs: number): Promise<void> {
+async function letGo(parts: ShutdownParts, time: TimeLeft): Promise<void> {
   const { member, producer, fetcher, cluster } = parts.clients
   member.close()
-  await attempt(parts, 'closing the producer', leftMs, () => producer.close(leftMs))
+  await attempt(parts, time, 'closing the producer', stepsMs => producer.close(stepsMs))
   await fetcher.close()
   await cluster.close()
 }
 
 /** What fails here is only told: the thread ends all the same, and nothing depends on it. */
-async function attempt(parts: ShutdownParts, what: string, leftMs: number, action: () => Promise<void>): Promise<void> {
+async function attempt(
+  parts: ShutdownParts,
+  time: TimeLeft,
+  what: string,
+  action: (stepsMs: number) => Promise<void>,
+): Promise<void> {
   try {
-    await withDeadline(action(), { clock: parts.clock, leftMs, what })
+    await withDeadline(action(time.stepMs), { clock: parts.clock, leftMs: time.patienceMs, what })
   } catch (error) {
     parts.logger.warn({ err: asMillraceError(error) }, `${what} did not succeed while the thread stopped`)
   }

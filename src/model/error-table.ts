@@ -352,7 +352,7 @@ export const ERRORS = {
     reaction: 'stop',
     exitCode: 75,
     cause:
-      'The application did not stop within `shutdown.timeout.ms`; its transaction was left to the broker to abort.',
+      'The application did not stop within `shutdown.timeout.ms`, because something in it never returned; its transaction was left to the broker to abort.',
     operator:
       'Nothing is lost: the next start goes on from the last commit. Raise `shutdown.timeout.ms` if it repeats.',
   },

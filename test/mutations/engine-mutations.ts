@@ -6,8 +6,8 @@ export const ENGINE_MUTATIONS: readonly Mutation[] = [
     name: 'commit-before-flush',
     bug: 'Offsets are committed before the outputs are acknowledged.',
     file: 'engine/commit-cycle',
-    text: 'await producer.flush(stepTimeoutMs)',
-    replacement: 'void stepTimeoutMs',
+    text: 'await producer.flush(parts.stepTimeoutMs())',
+    replacement: 'void producer',
     caughtBy: [
       {
         file: 'unit/engine/commit-cycle',

@@ -85,10 +85,15 @@ function stopCode(code: number): MillraceErrorCode {
   }
 }
 
+/** No attempt after these will do better; after `NOT_RUNNING`, because we have closed the connections ourselves. */
+const FINAL: ReadonlySet<MillraceErrorCode> = new Set<MillraceErrorCode>([
+  'AUTHENTICATION_FAILED',
+  'NOT_AUTHORIZED',
+  'BROKER_TOO_OLD',
+  'NOT_RUNNING',
+])
+
 /** Whether an error of opening a connection will not pass by itself. */
 export function isFinal(error: unknown): boolean {
-  return (
-    error instanceof MillraceError &&
-    (error.code === 'AUTHENTICATION_FAILED' || error.code === 'NOT_AUTHORIZED' || error.code === 'BROKER_TOO_OLD')
-  )
+  return error instanceof MillraceError && FINAL.has(error.code)
 }

@@ -9,19 +9,7 @@ export interface UnexpectedExit {
 
 /** Kafka was not there for longer than `startup.timeout.ms`: an orchestrator starts the process again, and so do we. */
 const UNAVAILABLE = 69
-/** A stop that found no broker to end its transaction with; the next start does that. */
-const UNFINISHED = 75
 const STOP_TIMEOUT_MS = 60_000
-
-/** Whether a stop ran out of time because brokers were away: only then may it end otherwise than with 0. */
-function isUnfinished(process: MillraceProcess, { code }: ProcessExit): boolean {
-  const said = process.lines.join('\n')
-  return (
-    code === UNFINISHED &&
-    said.includes('SHUTDOWN_TIMED_OUT') &&
-    said.includes('the last abort did not succeed while the thread stopped')
-  )
-}
 
 /** One instance of the application: one state directory, many lives, each its own process. */
 export class MillInstance {
@@ -72,7 +60,7 @@ export class MillInstance {
     this.#lives.push(process)
     void process.exited.then(exit => {
       // SIGTERM ends a process that is still loading as any process; later it exits with 0.
-      if (this.#meantToEnd && (exit.signal !== null || exit.code === 0 || isUnfinished(process, exit))) return undefined
+      if (this.#meantToEnd && (exit.signal !== null || exit.code === 0)) return undefined
       if (exit.code !== UNAVAILABLE) {
         this.#onUnexpectedExit({ instance: this.name, exit, lines: process.lines.slice(-25) })
       }

@@ -1,4 +1,6 @@
 import { expect } from 'chai'
+import { existsSync } from 'node:fs'
+import { rm } from 'node:fs/promises'
 import { uniqueName } from '../../support/broker.ts'
 import { eventually } from '../../support/condition.ts'
 import { KafkaProxy } from '../../support/kafka-proxy.ts'
@@ -10,6 +12,54 @@ const copyOf = (topic: string, more: Partial<CaseApplication> = {}): CaseApplica
   sinks: { out: { from: 'in', topic: `${topic}-out` } },
   ...more,
 })
+
+/** Far below `request.timeout.ms`: whatever waits for a broker at the stop would wait longer than that. */
+const STOP_MS = 4_000
+
+/** Brokers that give no answer while there is something to commit. */
+const TROUBLES: readonly {
+  readonly trouble: string
+  readonly harm: (proxy: KafkaProxy, write: () => Promise<unknown>) => Promise<unknown>
+}[] = [
+  {
+    trouble: 'while offsets get no answer',
+    harm: async (proxy, write) => {
+      const held = proxy.rule({ api: 'TxnOffsetCommit', direction: 'request', action: { type: 'hold' } })
+      await write()
+      await held.waitHeld(1, PATIENCE_MS)
+    },
+  },
+  {
+    trouble: 'while outputs get no answer',
+    harm: async (proxy, write) => {
+      const held = proxy.rule({ api: 'Produce', direction: 'request', action: { type: 'hold' } })
+      await write()
+      await held.waitHeld(1, PATIENCE_MS)
+    },
+  },
+  {
+    trouble: 'while no broker is reached',
+    harm: async (proxy, write) => {
+      const held = proxy.rule({ api: 'AddPartitionsToTxn', direction: 'request', action: { type: 'hold' } })
+      await write()
+      await held.waitHeld(1, PATIENCE_MS)
+      proxy.cut()
+    },
+  },
+]
+
+/** A step of a user that never comes back from the value 10 while the file beside it is there. */
+const ENDLESS = `
+import { existsSync, writeFileSync } from 'node:fs'
+const here = new URL('.', import.meta.url).pathname
+export const endless = value => {
+  if (value === '10' && existsSync(here + 'block')) {
+    writeFileSync(here + 'blocked', '')
+    for (;;);
+  }
+  return value
+}
+`
 
 describe('SIGTERM', function () {
   this.timeout(180_000)
@@ -58,33 +108,57 @@ describe('SIGTERM', function () {
     }
   })
 
-  it('ends with 75 when its time is over, whatever holds it; the next start goes on from the last commit', async () => {
+  for (const { trouble, harm } of TROUBLES) {
+    it(`${trouble}: exit 0 in time, and the next start does again what was not committed`, async () => {
+      const input = await room().topic('in')
+      const proxy = await KafkaProxy.start({ bootstrapServers: room().servers })
+      try {
+        const application = copyOf(input, {
+          servers: proxy.bootstrapServers,
+          streams: { 'shutdown.timeout.ms': STOP_MS },
+          kafka: { 'transaction.timeout.ms': 60_000 },
+        })
+        const process = await room().start(application)
+        await process.untilRunning(PATIENCE_MS)
+        await room().write(input, numbered(30))
+        await room().untilOffsets(application.id, input, [30])
+        await harm(proxy, () => room().write(input, numbered(20, 30)))
+        const startedMs = Date.now()
+        const exit = await process.terminate(PATIENCE_MS)
+        expect(exit, process.lines.join('\n')).to.deep.equal({ code: 0, signal: null })
+        expect(Date.now() - startedMs, 'long before request.timeout.ms').to.be.lessThan(20_000)
+        await process.untilLine('the last commit failed')
+        expect(await room().records(`${input}-out`)).to.have.length(30)
+
+        await room().start({ ...application, servers: room().servers }, { stateDir: process.stateDir })
+        await room().untilOffsets(application.id, input, [50])
+        expect((await room().values(`${input}-out`)).length).to.equal(50)
+      } finally {
+        await proxy.stop()
+      }
+    })
+  }
+
+  it('ends with 75 when a step never returns; the next start goes on from the last commit', async () => {
     const input = await room().topic('in')
-    await room().write(input, numbered(50))
-    const proxy = await KafkaProxy.start({ bootstrapServers: room().servers })
-    try {
-      const application = copyOf(input, {
-        servers: proxy.bootstrapServers,
-        streams: { 'shutdown.timeout.ms': 2_000 },
-        kafka: { 'transaction.timeout.ms': 60_000 },
-      })
-      const held = proxy.rule({ api: 'TxnOffsetCommit', direction: 'request', action: { type: 'hold' } })
-      const process = await room().start(application)
-      await held.waitHeld(1, PATIENCE_MS)
-      const startedMs = Date.now()
-      const exit = await process.terminate(PATIENCE_MS)
-      expect(exit, process.lines.join('\n')).to.deep.equal({ code: 75, signal: null })
-      expect(Date.now() - startedMs, 'long before request.timeout.ms').to.be.lessThan(20_000)
-      await process.untilLine('SHUTDOWN_TIMED_OUT')
-      held.remove()
-      held.drop()
-      expect(await room().records(`${input}-out`)).to.deep.equal([])
-      await room().start(application, { stateDir: process.stateDir })
-      await room().untilOffsets(application.id, input, [50])
-      expect((await room().values(`${input}-out`)).length).to.equal(50)
-    } finally {
-      await proxy.stop()
-    }
+    const folder = await room().folder({ 'steps.mjs': ENDLESS, block: '' })
+    const application = copyOf(input, {
+      streams: { 'shutdown.timeout.ms': 1_000 },
+      steps: { checked: { from: 'in', value: { module: `${folder}/steps.mjs#endless` }, serdes: { value: 'string' } } },
+      sinks: { out: { from: 'checked', topic: `${input}-out` } },
+    })
+    await room().write(input, numbered(20))
+    const process = await room().start(application)
+    await eventually('the step blocks', () => existsSync(`${folder}/blocked`), PATIENCE_MS)
+    const exit = await process.terminate(PATIENCE_MS)
+    expect(exit, process.lines.join('\n')).to.deep.equal({ code: 75, signal: null })
+    await process.untilLine('SHUTDOWN_TIMED_OUT')
+    expect(await room().records(`${input}-out`)).to.deep.equal([])
+
+    await rm(`${folder}/block`)
+    await room().start(application, { stateDir: process.stateDir })
+    await room().untilOffsets(application.id, input, [20])
+    expect((await room().values(`${input}-out`)).length).to.equal(20)
   })
 
   it('during a start that waits for the broker ends it with 0', async () => {

@@ -96,13 +96,12 @@ describe('instances that stop', function () {
       const held = proxy.rule({ api: 'Produce', direction: 'response', action: { type: 'hold' } })
       await room().write(input, numbered(1))
       await held.waitHeld(1, PATIENCE_MS)
-      const closed = rejectionOf(instance.closed)
       const startedMs = performance.now()
       await instance.close({ timeout: '1s' })
       // The request itself may take 30 s.
       expect(performance.now() - startedMs).to.be.lessThan(15_000)
-      expect((await closed).code).to.equal('SHUTDOWN_TIMED_OUT')
-      expect(instance.state).to.equal('failed')
+      await instance.closed
+      expect(instance.state).to.equal('closed')
       expect(await room().records(`${input}-out`)).to.deep.equal([])
     } finally {
       await proxy.stop()

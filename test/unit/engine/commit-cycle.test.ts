@@ -63,7 +63,7 @@ class CommitBench {
       claims: this.claims,
       logger: SILENT_LOGGER,
       stopRequested: () => this.stopRequested,
-      stepTimeoutMs: 1_000,
+      stepTimeoutMs: () => 1_000,
       tasks: () => this.tasks,
       resolveTopic: topic => Promise.reject(new Error(`nobody looks up ${topic}`)),
       nextTransaction: () => (transaction += 1),

@@ -44,7 +44,7 @@ class StrategyBench {
       claims,
       logger: SILENT_LOGGER,
       stopRequested: () => false,
-      stepTimeoutMs: 1_000,
+      stepTimeoutMs: () => 1_000,
       tasks: () => [task],
       resolveTopic: topic => Promise.reject(new Error(`nobody looks up ${topic}`)),
       nextTransaction: () => 1,

@@ -11,12 +11,19 @@ class ShutdownBench {
   readonly clock = new ManualClock()
   readonly producer = new FakeProducer()
   readonly calls: string[] = []
+  /** What commit and abort were told to keep to, in milliseconds. */
+  readonly allowed: number[] = []
+  leaveTimeoutMs = 0
   commit: () => Promise<void> = () => Promise.resolve()
+  abort: () => Promise<void> = () => Promise.resolve()
   readonly parts: ShutdownParts = {
     clients: {
       producer: this.producer,
       member: {
-        leave: () => this.#note('leave'),
+        leave: timeoutMs => {
+          this.leaveTimeoutMs = timeoutMs
+          return this.#note('leave')
+        },
         close: () => {
           this.calls.push('member closed')
         },
@@ -26,11 +33,17 @@ class ShutdownBench {
     },
     clock: this.clock,
     logger: SILENT_LOGGER,
+    allow: stepsMs => {
+      this.allowed.push(stepsMs)
+    },
     commit: () => {
       this.calls.push('commit')
       return this.commit()
     },
-    abort: cause => this.#note(`abort ${cause.code}`),
+    abort: cause => {
+      this.calls.push(`abort ${cause.code}`)
+      return this.abort()
+    },
     closeTasks: () => {
       this.calls.push('tasks closed')
     },
@@ -68,15 +81,33 @@ describe('shutdown of a thread', () => {
     expect(bench.calls.slice(0, 3)).to.deep.equal(['commit', 'abort TRANSACTION_TIMED_OUT', 'tasks closed'])
   })
 
-  it('aborts when the last commit takes too long', async () => {
+  it('keeps time for the abort, for leaving and for letting go when the last commit uses up its share', async () => {
+    const bench = new ShutdownBench()
+    bench.commit = async () => {
+      await bench.clock.advance(bench.allowed[0] ?? 0)
+      throw new MillraceError('REQUEST_TIMED_OUT')
+    }
+    bench.abort = () => bench.clock.advance(bench.allowed[1] ?? 0)
+    const startedMs = bench.clock.nowMs()
+    await drain(bench.parts, STOP, undefined)
+
+    const [commitMs = 0, abortMs = 0] = bench.allowed
+    expect(commitMs).to.be.within(500, 700)
+    expect(abortMs).to.be.within(150, 1_000 - commitMs - 50)
+    expect(bench.leaveTimeoutMs).to.be.within(25, 1_000 - commitMs - abortMs - 10)
+    expect(bench.clock.nowMs() - startedMs, 'less than all of it').to.be.lessThan(1_000)
+    expect(bench.calls).to.deep.equal(['commit', 'abort REQUEST_TIMED_OUT', 'tasks closed', 'leave', ...LET_GO])
+  })
+
+  it('closes the connections under a last commit that keeps to no time, and runs no abort beside it', async () => {
     const bench = new ShutdownBench()
     bench.commit = () => new Promise(() => {})
     const drained = drain(bench.parts, STOP, undefined)
-    await bench.clock.advance(1_100)
+    await bench.clock.advance(999)
     await drained
 
-    expect(bench.calls).to.include('abort SHUTDOWN_TIMED_OUT')
-    expect(bench.calls.slice(-3)).to.deep.equal(LET_GO)
+    const closed = ['commit', 'cluster closed', 'tasks closed', 'leave']
+    expect(bench.calls).to.deep.equal([...closed, ...LET_GO])
   })
 
   for (const state of ['committing', 'unknown'] as const) {

@@ -5,6 +5,8 @@ import { rejectionOf } from '../../../support/rejection.ts'
 import { ScriptedProducer } from './scripted-producer.ts'
 
 const TIMEOUT_MS = 5_000
+/** Longer than a test may take. */
+const LONG_MS = 600_000
 const NOT_LEADER_OR_FOLLOWER = 6
 const INVALID_PRODUCER_EPOCH = 47
 const INVALID_RECORD = 87
@@ -143,6 +145,17 @@ describe('the producer', () => {
     await producer.abortTransaction(TIMEOUT_MS)
     await commit(['afterwards'])
     expect(scripted.valuesOf(0)).to.deep.equal(['written', 'afterwards'])
+  })
+
+  it('waits for nobody any more once the connections are closed', async () => {
+    const { producer } = await start(2)
+    scripted.append('never acknowledged')
+    scripted.produceAnswer = () => NOT_LEADER_OR_FOLLOWER
+    const flushed = rejectionOf(producer.flush(LONG_MS))
+    await eventually('it was sent', () => scripted.batches.length > 0)
+    await scripted.closeConnections()
+    expect((await flushed).code).to.equal('NOT_RUNNING')
+    expect((await rejectionOf(producer.abortTransaction(LONG_MS))).code).to.equal('NOT_RUNNING')
   })
 
   describe('when batches are forgotten that had used up sequences', () => {

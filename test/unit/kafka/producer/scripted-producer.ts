@@ -95,6 +95,11 @@ export class ScriptedProducer {
     return this.batches.filter(batch => batch.partition === partition).flatMap(({ values }) => values)
   }
 
+  /** Closes the producer's connections under it, for good. */
+  closeConnections(): Promise<void> {
+    return this.#cluster.close()
+  }
+
   async stop(): Promise<void> {
     this.endTxnCode = 0
     await this.producer.close(TIMEOUT_MS)
