@@ -10,6 +10,8 @@ import type { SerdeContext } from '../serdes/serde.ts'
 import type { SourceDefinition } from '../topology/graph-node.ts'
 import type { ChainEntry } from '../topology/compile.ts'
 import type { SideReading } from '../topology/side-flow.ts'
+import type { StateStore } from '../stores/state-store.ts'
+import { KeyLookAhead } from './key-look-ahead.ts'
 
 /** Blocks waiting behind the present one; the fetcher hands over the next only when one is through, so more is a fault. */
 const BLOCKS_MAX = 1_024
@@ -38,6 +40,8 @@ export class PartitionQueue {
   readonly #keyContext: MutableContext
   readonly #valueContext: MutableContext
   readonly #record: CurrentRecord
+  /** Where records are looked up by their keys. */
+  readonly #lookAhead: KeyLookAhead | undefined
   readonly #blocks: RecordSource[] = []
   #block: RecordSource | undefined
   /** Whether the block's cursor stands on a record that is still to be processed. */
@@ -54,7 +58,14 @@ export class PartitionQueue {
   consumed = 0
   #committedTime = -1
 
-  constructor(topic: string, partition: number, entry: ChainEntry, source: SourceDefinition, record: CurrentRecord) {
+  constructor(
+    topic: string,
+    partition: number,
+    entry: ChainEntry,
+    source: SourceDefinition,
+    record: CurrentRecord,
+    lookedUp: readonly Pick<StateStore, 'lookAhead'>[],
+  ) {
     this.topic = topic
     this.partition = partition
     this.source = source
@@ -72,6 +83,7 @@ export class PartitionQueue {
     this.#keyContext = { topic, side: 'key', headers: record.sourceHeaders }
     this.#valueContext = { topic, side: 'value', headers: record.sourceHeaders }
     this.#record = record
+    this.#lookAhead = lookedUp.length === 0 ? undefined : new KeyLookAhead(lookedUp)
   }
 
   /** Next offset to process; `undefined` before the first record. */
@@ -119,7 +131,7 @@ export class PartitionQueue {
   begin(): void {
     const block = this.#block
     if (block === undefined) return
-    this.#record.begin(this.topic, this.partition, block)
+    this.#record.begin(this.topic, this.partition, block, this.#lookAhead?.keyHash)
   }
 
   /** Timestamp of the head as the broker has it. */
@@ -146,6 +158,7 @@ export class PartitionQueue {
   clear(): void {
     this.#blocks.length = 0
     this.#block = undefined
+    this.#lookAhead?.left()
     this.#atRecord = false
     this.#isDecoded = false
     this.#position = undefined
@@ -176,10 +189,12 @@ export class PartitionQueue {
       }
       if (this.#block.next()) {
         this.#atRecord = true
+        this.#lookAhead?.moved(this.#block)
         return true
       }
       this.#position = this.#block.position
       this.#block = undefined
+      this.#lookAhead?.left()
     }
   }
 

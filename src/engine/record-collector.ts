@@ -32,8 +32,14 @@ export interface RecordCollector {
 }
 
 /** The way to one topic, for a collector that knows no shorter one than its `send`. */
-export function outputBySending(collector: Pick<RecordCollector, 'send'>, topic: string): TopicOutput {
+export function outputBySending(
+  collector: Pick<RecordCollector, 'send' | 'partitionCount'>,
+  topic: string,
+): TopicOutput {
   return {
+    get partitionsKnown() {
+      return collector.partitionCount(topic)
+    },
     send: (partition, key, value, timestamp, headers) => {
       collector.send(topic, partition, key, value, timestamp, headers)
     },

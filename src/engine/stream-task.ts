@@ -57,9 +57,7 @@ export class StreamTask {
     }))
     this.idle = ports.idle
     this.#policies = options.policies
-    const stores = new TaskStores(plan, partition, this.#ports.collector, options.sharedGlobals, () =>
-      this.#record.contextNow(),
-    )
+    const stores = new TaskStores(plan, partition, this.#ports.collector, options.sharedGlobals, this.#record)
     this.stores = stores.own
     this.#held = new HeldResults(stores.own)
     this.#byStreamTime = new Punctuations('streamTime', this.variables)
@@ -93,7 +91,8 @@ export class StreamTask {
       const entry = entries[at]
       const { source } = node
       if (entry === undefined || source === undefined) return []
-      return topics.map(topic => new PartitionQueue(topic, partition, entry, source, record))
+      const lookedUp = stores.own.filter(store => entry.lookedUp.has(store.name))
+      return topics.map(topic => new PartitionQueue(topic, partition, entry, source, record, lookedUp))
     })
     this.#onlyQueue = this.#queues.length === 1 ? this.#queues[0] : undefined
     this.#queueOf = new Map(this.#queues.map(queue => [queue.topic, queue]))

@@ -1,5 +1,6 @@
 import { MillraceError } from '../model/errors.ts'
 import { NO_HEADERS } from '../model/headers.ts'
+import type { CurrentRecord } from '../operators/current-record.ts'
 import type { AnyState } from '../stores/any-state.ts'
 import type { Changelog } from '../stores/changelog.ts'
 import type { KeyValueState } from '../stores/key-value-state.ts'
@@ -11,7 +12,7 @@ import { MemoryWindowStore } from '../stores/memory-window-store.ts'
 import type { SessionState } from '../stores/session-state.ts'
 import { SessionStoreView } from '../stores/session-store-view.ts'
 import type { StoreDefinition } from '../stores/store-spec.ts'
-import type { SuppressState, UpdateContext } from '../stores/suppress-state.ts'
+import type { SuppressState } from '../stores/suppress-state.ts'
 import { WriteCache } from '../stores/write-cache.ts'
 import { WindowStoreView } from '../stores/window-store-view.ts'
 import { MemoryVersionedStore } from '../stores/memory-versioned-store.ts'
@@ -24,6 +25,9 @@ import type { RecordCollector } from './record-collector.ts'
 /** Stores of global tables, one per thread, by name. */
 export type SharedGlobals = ReadonlyMap<string, KeyValueState>
 
+/** What stores are told of the record their task works on. */
+export type RecordOfStores = Pick<CurrentRecord, 'contextNow' | 'keyHashes'>
+
 /** The stores of one task. */
 export class TaskStores {
   /** Those that belong to the task, in the plan's order. */
@@ -35,9 +39,9 @@ export class TaskStores {
     partition: number,
     collector: RecordCollector,
     globals: SharedGlobals | undefined,
-    context: () => UpdateContext,
+    record: RecordOfStores,
   ) {
-    this.own = plan.stores.map(store => newStore(store, partition, collector, context))
+    this.own = plan.stores.map(store => newStore(store, partition, collector, record))
     for (const store of this.own) this.#byName.set(store.name, store)
     for (const [name, store] of globals ?? []) this.#byName.set(name, store)
   }
@@ -126,21 +130,28 @@ export function newGlobalStore({ store }: GlobalTablePlan): KeyValueState {
   })
 }
 
-function newStore(
-  plan: StorePlan,
-  partition: number,
-  collector: RecordCollector,
-  context: () => UpdateContext,
-): AnyState {
+function newStore(plan: StorePlan, partition: number, collector: RecordCollector, record: RecordOfStores): AnyState {
   const { name, definition, changelogTopic, cacheBytes } = plan
   const changelog = changelogOf(plan, partition, collector)
-  const cache = cacheBytes === 0 ? undefined : new WriteCache({ changelog, maxBytes: cacheBytes, context })
+  const cache =
+    cacheBytes === 0
+      ? undefined
+      : new WriteCache({ changelog, maxBytes: cacheBytes, context: () => record.contextNow() })
   const { value, retentionMs = 0 } = definition
+  const { keyHashes } = record
   const { maxBytes } = definition.options
   switch (definition.kind) {
     case 'keyValue':
     case 'timestampedKeyValue':
-      return new MemoryKeyValueStore({ name, value, changelog, restoredFrom: changelogTopic, maxBytes, cache })
+      return new MemoryKeyValueStore({
+        name,
+        value,
+        changelog,
+        restoredFrom: changelogTopic,
+        maxBytes,
+        cache,
+        keyHashes,
+      })
     case 'window':
     case 'timestampedWindow':
       return new MemoryWindowStore({
@@ -150,6 +161,7 @@ function newStore(
         maxBytes,
         retentionMs,
         cache,
+        keyHashes,
         retainsDuplicates: definition.retainsDuplicates,
       })
     case 'session':
@@ -160,6 +172,7 @@ function newStore(
         maxBytes,
         retentionMs,
         cache,
+        keyHashes,
         logsHeaders: plan.hasHeaders,
       })
     case 'versioned':

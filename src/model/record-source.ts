@@ -1,4 +1,5 @@
 import type { RecordHeaders } from './headers.ts'
+import type { UpcomingKeys } from './upcoming-keys.ts'
 
 /**
  * A record as it lies in a batch: what follows its timestamp and offset reads the same in any other batch. The batch's
@@ -37,6 +38,8 @@ export interface RecordSource {
   readonly raw: RawRecord | undefined
   /** `NO_HEADERS` itself when there are none. */
   readonly headers: RecordHeaders
+  /** Fills in the keys of the record moved to and of those that follow it in its batch; not there where none follow for sure. */
+  readUpcomingKeys?(keys: UpcomingKeys): void
   /** The offset to read next, once the record moved to is done with; at the end, past everything that was skipped. */
   readonly position: number
 }

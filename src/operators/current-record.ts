@@ -1,5 +1,7 @@
 import { NO_HEADERS, type RecordHeaders } from '../model/headers.ts'
+import { KeyHashes } from '../model/key-hashes.ts'
 import { LentBytes } from '../model/lent-bytes.ts'
+import { murmur2 } from '../model/murmur2.ts'
 import type { RecordContext, RecordMetadata } from '../model/record.ts'
 import type { RecordSource } from '../model/record-source.ts'
 import type { UpdateContext } from '../stores/suppress-state.ts'
@@ -28,6 +30,8 @@ export class CurrentRecord {
   source: RecordSource | undefined
   /** Its bytes. */
   readonly lent = new LentBytes()
+  /** The hash of its key. */
+  readonly keyHashes = new KeyHashes()
   /** Headers as they were read. */
   sourceHeaders: RecordHeaders = NO_HEADERS
   /** Event time of the source record. */
@@ -36,6 +40,10 @@ export class CurrentRecord {
   isLatest = true
   /** Name of the operator that runs, for the report of a failure. */
   node = ''
+  /** What `lentKey` has given for this record. */
+  #lentKey: Buffer | null | undefined
+  /** Hash of the source's key where the queue knows it. */
+  #keyHash: number | undefined
   /** The record that lets go what was held back, while that is acted for. */
   #releasedBy: RecordMetadata | undefined
 
@@ -46,7 +54,7 @@ export class CurrentRecord {
 
   /** As `rawKey`, for whoever copies it: the bytes are others with the next record. */
   get lentKey(): Buffer | null {
-    return this.source === undefined ? null : this.lent.keyOf(this.source)
+    return this.#lentKey === undefined ? this.#lendKey() : this.#lentKey
   }
 
   /** As `rawValue`, for whoever copies it: the bytes are others with the next record. */
@@ -59,8 +67,8 @@ export class CurrentRecord {
     return this.source === undefined ? null : this.source.value
   }
 
-  /** Starts the record that a source stands on. */
-  begin(topic: string, partition: number, source: RecordSource): void {
+  /** Starts the record that a source stands on; `keyHash` is the `murmur2` of its key where that is known. */
+  begin(topic: string, partition: number, source: RecordSource, keyHash?: number): void {
     const { view } = this
     const { origin } = view
     const { headers } = source
@@ -70,6 +78,8 @@ export class CurrentRecord {
     view.hasOrigin = true
     view.headers = headers
     this.source = source
+    this.#forgetKey()
+    this.#keyHash = keyHash
     this.sourceHeaders = headers
     this.isLatest = true
   }
@@ -77,6 +87,7 @@ export class CurrentRecord {
   /** The source has moved on, or is gone: the bytes of its record cannot be asked for any more. */
   leaveSource(): void {
     this.source = undefined
+    this.#forgetKey()
   }
 
   /** Starts a punctuation: there is no record. */
@@ -86,6 +97,7 @@ export class CurrentRecord {
     view.timestamp = timestamp
     view.headers = NO_HEADERS
     this.source = undefined
+    this.#forgetKey()
     this.sourceHeaders = NO_HEADERS
     this.sourceTimestamp = timestamp
   }
@@ -108,6 +120,22 @@ export class CurrentRecord {
   get cause(): RecordMetadata {
     const { origin, hasOrigin } = this.view
     return this.#releasedBy ?? (hasOrigin ? origin : NO_RECORD)
+  }
+
+  #lendKey(): Buffer | null {
+    const { source } = this
+    if (source === undefined) return null
+    const key = this.lent.keyOf(source)
+    this.#lentKey = key
+    if (key !== null) this.keyHashes.know(key, this.#keyHash ?? murmur2(key))
+    return key
+  }
+
+  /** The place its key was lent from is used again. */
+  #forgetKey(): void {
+    this.#lentKey = undefined
+    this.#keyHash = undefined
+    this.keyHashes.forget()
   }
 
   /** Runs work for a record that was held back: downstream sees that record, not the one that let it go. */

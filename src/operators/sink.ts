@@ -1,7 +1,7 @@
 import { counted } from '../model/counted.ts'
 import { MillraceError } from '../model/errors.ts'
 import type { RecordHeaders } from '../model/headers.ts'
-import { partitionForKey } from '../model/murmur2.ts'
+import { partitionForHash, partitionForKey } from '../model/murmur2.ts'
 import type { DropReason } from '../model/record-failure.ts'
 import type { RecordSource } from '../model/record-source.ts'
 import type { Forward } from './forward.ts'
@@ -19,6 +19,8 @@ export interface TopicOutput {
     timestamp: number,
     headers: RecordHeaders,
   ): void
+  /** How many partitions it has. @throws UnresolvedTopic */
+  readonly partitionsKnown: number
   /** Sends key, value and headers of a source record as they are, to the partition of the key. */
   sendSource(source: RecordSource, timestamp: number): void
 }
@@ -65,13 +67,17 @@ export function sink(parts: SinkParts): Forward {
     windowBytes === 0 || keyBytes === null
       ? undefined
       : partitionForKey(keyBytes, output.partitionCount(target), keyBytes.length - windowBytes)
+  const { keyHashes } = record
   if (typeof topic === 'string' && partitioner === undefined) {
     const target = output.output(topic)
     if (parts.bytes.isSource && windowBytes === 0) return unchangedSink(parts, encode, target)
     return (key, value, timestamp, headers) => {
       record.node = name
       const keyBytes = encode.key(key, headers)
-      const partition = windowBytes === 0 ? undefined : partitionOf(topic, keyBytes)
+      const partition =
+        windowBytes === 0 && keyBytes !== null
+          ? partitionForHash(keyHashes.of(keyBytes), target.partitionsKnown)
+          : partitionOf(topic, keyBytes)
       target.send(partition, keyBytes, encode.value(value, headers), timestamp, headers)
     }
   }

@@ -1,5 +1,6 @@
 import { assert, InvariantError } from '../model/assert.ts'
-import { murmur2 } from '../model/murmur2.ts'
+import { KeyHashes } from '../model/key-hashes.ts'
+import type { UpcomingKeys } from '../model/upcoming-keys.ts'
 import type { ByteArena } from './byte-arena.ts'
 
 const SLOTS_MIN = 64
@@ -17,6 +18,7 @@ const KEY = 2
  */
 export class KeyTable {
   readonly #arena: ByteArena
+  readonly #knownHashes: KeyHashes
   #slots = new Int32Array(SLOTS_MIN << SLOT_SHIFT)
   #mask = SLOTS_MIN - 1
   #hashes = new Int32Array(ENTRIES_MIN)
@@ -31,9 +33,13 @@ export class KeyTable {
   #lastEntry = -1
   #lastRef = -1
 
-  /** @param arena - holds the keys; may hold other things too */
-  constructor(arena: ByteArena) {
+  /**
+   * @param arena - holds the keys; may hold other things too
+   * @param hashes - may know what a key hashes to
+   */
+  constructor(arena: ByteArena, hashes: KeyHashes = new KeyHashes()) {
     this.#arena = arena
+    this.#knownHashes = hashes
   }
 
   /** Number of keys. */
@@ -65,7 +71,7 @@ export class KeyTable {
   }
 
   #search(key: Uint8Array): number {
-    const hash = murmur2(key)
+    const hash = this.#knownHashes.of(key)
     const slots = this.#slots
     const mask = this.#mask
     for (let slot = mix(hash) & mask; ; slot = (slot + 1) & mask) {
@@ -80,10 +86,40 @@ export class KeyTable {
     }
   }
 
+  /**
+   * Reads what `find` will need for keys that come soon, all of it side by side, and notes their entries. Keys are told apart
+   * by their hashes alone: the notes are hints.
+   */
+  lookAhead(keys: UpcomingKeys): void {
+    const { hashes, entries, count } = keys
+    const slots = this.#slots
+    const mask = this.#mask
+    let touched = 0
+    for (let at = 0; at < count; at++) touched += slots[(mix(hashes[at] ?? 0) & mask) << SLOT_SHIFT] ?? 0
+    for (let at = 0; at < count; at++) {
+      const slot = this.#slotOf(hashes[at] ?? 0)
+      entries[at] = slot === -1 ? -1 : (slots[slot] ?? 0) - 1
+      if (slot !== -1) touched += this.#arena.lengthOf(slots[slot + KEY] ?? 0)
+    }
+    keys.touched = touched
+  }
+
+  /** Where the first slot with a hash lies, or −1. */
+  #slotOf(hash: number): number {
+    const slots = this.#slots
+    const mask = this.#mask
+    for (let slot = mix(hash) & mask; ; slot = (slot + 1) & mask) {
+      const at = slot << SLOT_SHIFT
+      const held = slots[at]
+      if (held === undefined || held === EMPTY) return -1
+      if (held !== REMOVED && slots[at + HASH] === hash) return at
+    }
+  }
+
   /** Adds a key that is not there and returns its entry. */
   insert(key: Uint8Array): number {
     if ((this.#usedSlots + 1) * 2 > this.#mask + 1) this.#rehash()
-    const hash = murmur2(key)
+    const hash = this.#knownHashes.of(key)
     const entry = this.#freeEntries.pop() ?? this.#nextEntry()
     this.#hashes[entry] = hash
     this.#keys[entry] = this.#arena.add(key)

@@ -1,3 +1,5 @@
+import type { KeyHashes } from '../model/key-hashes.ts'
+import type { UpcomingKeys } from '../model/upcoming-keys.ts'
 import type { ByteArena } from './byte-arena.ts'
 import { KeyTable } from './key-table.ts'
 
@@ -19,9 +21,12 @@ export class KeyedRows {
   /** Where the last search ended: windows of one key are asked for one after the other. */
   #hint = NONE
 
-  /** @param arena - holds the keys; may hold other things too */
-  constructor(arena: ByteArena) {
-    this.#keys = new KeyTable(arena)
+  /**
+   * @param arena - holds the keys; may hold other things too
+   * @param hashes - may know what a key hashes to
+   */
+  constructor(arena: ByteArena, hashes?: KeyHashes) {
+    this.#keys = new KeyTable(arena, hashes)
   }
 
   /** One more than the highest row number in use; columns need that length. */
@@ -32,6 +37,19 @@ export class KeyedRows {
   /** Number of a key, or −1. */
   keyNumber(key: Uint8Array): number {
     return this.#keys.find(key)
+  }
+
+  /** Reads, for keys that come soon, their newest rows, and notes those. */
+  lookAhead(keys: UpcomingKeys): void {
+    this.#keys.lookAhead(keys)
+    const { entries, count } = keys
+    let touched = 0
+    for (let at = 0; at < count; at++) entries[at] = this.#newest[entries[at] ?? NONE] ?? NONE
+    for (let at = 0; at < count; at++) {
+      const row = entries[at] ?? NONE
+      touched += (this.#times[row] ?? 0) + (this.#tags[row] ?? 0) + (this.#keyOf[row] ?? 0) + (this.#newer[row] ?? 0)
+    }
+    keys.touched = touched
   }
 
   /** Number of a key, which is added if need be. A key without rows is to be taken back by `dropKey`. */

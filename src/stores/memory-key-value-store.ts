@@ -1,5 +1,7 @@
 import { MillraceError } from '../model/errors.ts'
 import { NO_HEADERS, type RecordHeaders } from '../model/headers.ts'
+import type { KeyHashes } from '../model/key-hashes.ts'
+import type { UpcomingKeys } from '../model/upcoming-keys.ts'
 import type { ErasedSerializer } from '../serdes/erased-serde.ts'
 import { rememberingSerializer, transientSerializer } from '../serdes/remembering-serializer.ts'
 import type { AnySerde, SerdeContext } from '../serdes/serde.ts'
@@ -24,6 +26,8 @@ export interface MemoryStoreOptions {
   readonly maxBytes?: number | undefined
   /** Holds back what would go to the changelog. @default none */
   readonly cache?: WriteCache | undefined
+  /** Knows the hash of the key its task works with. @default none */
+  readonly keyHashes?: KeyHashes | undefined
 }
 
 /**
@@ -38,7 +42,7 @@ export class MemoryKeyValueStore implements KeyValueState {
   readonly #changelog: Changelog | undefined
   readonly #maxBytes: number
   readonly #arena = new ByteArena()
-  readonly #keys = new KeyTable(this.#arena)
+  readonly #keys: KeyTable
   readonly #values: ValueColumn
   readonly #undo: UndoLog
   readonly #serializer: ErasedSerializer
@@ -52,6 +56,7 @@ export class MemoryKeyValueStore implements KeyValueState {
 
   constructor(options: MemoryStoreOptions) {
     this.name = options.name
+    this.#keys = new KeyTable(this.#arena, options.keyHashes)
     this.#changelog = options.changelog
     this.cache = options.cache
     this.changelogTopic = options.changelog?.topic ?? options.restoredFrom
@@ -125,6 +130,11 @@ export class MemoryKeyValueStore implements KeyValueState {
       if (prefix !== undefined && !beginsWith(key, prefix)) continue
       yield [key, this.#values.get(entry), this.#values.timestampOf(entry)]
     }
+  }
+
+  lookAhead(keys: UpcomingKeys): void {
+    this.#keys.lookAhead(keys)
+    this.#values.lookAhead(keys)
   }
 
   restore(key: Buffer, value: Buffer | null, timestamp: number, _headers: RecordHeaders): void {

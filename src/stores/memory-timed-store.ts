@@ -1,5 +1,7 @@
 import { MillraceError } from '../model/errors.ts'
 import { NO_HEADERS, type RecordHeaders } from '../model/headers.ts'
+import type { KeyHashes } from '../model/key-hashes.ts'
+import type { UpcomingKeys } from '../model/upcoming-keys.ts'
 import type { ErasedSerializer } from '../serdes/erased-serde.ts'
 import { rememberingSerializer } from '../serdes/remembering-serializer.ts'
 import type { AnySerde, SerdeContext } from '../serdes/serde.ts'
@@ -24,6 +26,8 @@ export interface MemoryTimedStoreOptions {
   readonly maxBytes?: number | undefined
   /** Holds back what would go to the changelog. @default none */
   readonly cache?: WriteCache | undefined
+  /** Knows the hash of the key its task works with. @default none */
+  readonly keyHashes?: KeyHashes | undefined
 }
 
 /**
@@ -65,7 +69,7 @@ export abstract class MemoryTimedStore implements StateStore {
     this.#maxBytes = options.maxBytes ?? Number.POSITIVE_INFINITY
     this.#serializer = rememberingSerializer(options.value)
     this.#serdeContext = { topic: this.changelogTopic ?? options.name, side: 'value', headers: NO_HEADERS }
-    this.rows = new TimedRows(this.#arena)
+    this.rows = new TimedRows(this.#arena, options.keyHashes)
     this.values = new ValueColumn(options.value, this.#serdeContext, this.#arena)
     this.#undo = new UndoLog(this.values)
   }
@@ -88,6 +92,11 @@ export abstract class MemoryTimedStore implements StateStore {
 
   get lastPutBytes(): Uint8Array | null {
     return this.#lastPutBytes
+  }
+
+  lookAhead(keys: UpcomingKeys): void {
+    this.rows.lookAhead(keys)
+    this.values.lookAhead(keys)
   }
 
   restore(key: Buffer, value: Buffer | null, timestamp: number, _headers: RecordHeaders): void {

@@ -1,4 +1,5 @@
 import type { RecordHeaders } from '../model/headers.ts'
+import type { UpcomingKeys } from '../model/upcoming-keys.ts'
 
 /**
  * What the engine needs of any store: restore it, set savepoints, end its transaction. Writes are visible at once to the
@@ -12,6 +13,8 @@ export interface StateStore {
   readonly entries: number
   /** Bytes of keys and values held, without overhead. */
   readonly bytes: number
+  /** Gets the memory ready that reading and writing these keys will need; a hint, which changes nothing. */
+  lookAhead?(keys: UpcomingKeys): void
   /** Takes over a changelog record; neither undone nor logged again. */
   restore(key: Buffer, value: Buffer | null, timestamp: number, headers: RecordHeaders): void
   /** Keeps the writes since the last savepoint. */

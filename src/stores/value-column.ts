@@ -1,3 +1,4 @@
+import type { UpcomingKeys } from '../model/upcoming-keys.ts'
 import type { ErasedSerde } from '../serdes/erased-serde.ts'
 import { double, integer, long } from '../serdes/numbers.ts'
 import { withoutNull } from '../serdes/nullable.ts'
@@ -63,6 +64,15 @@ export class ValueColumn {
     const token = this.#tokens[entry]
     if (this.#arena === undefined) return token
     return this.#serde.deserialize(this.#arena.view(Number(token)), this.#context)
+  }
+
+  /** Reads, for keys that come soon, the rows of the entries noted for them. */
+  lookAhead(keys: UpcomingKeys): void {
+    const { entries, count } = keys
+    const rows = this.#rows
+    let touched = 0
+    for (let at = 0; at < count; at++) touched += rows[(entries[at] ?? -1) << ROW_SHIFT] ?? 0
+    keys.touched = touched
   }
 
   timestampOf(entry: number): number {

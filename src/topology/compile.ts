@@ -42,6 +42,8 @@ export interface ChainEntry {
   readonly key: SideReading
   readonly value: SideReading
   readonly forward: Forward
+  /** Stores in which its records may be looked up by the very key they were read with. */
+  readonly lookedUp: ReadonlySet<string>
 }
 
 /** Compiles a subtopology into the closures of one task. Returns an entry per source, in the plan's order. */
@@ -52,6 +54,8 @@ export function compileChain(plan: SubtopologyPlan, parts: ChainParts): readonly
     key: new SideFlow(plan.nodes, 'key', holdsBack),
     value: new SideFlow(plan.nodes, 'value', holdsBack),
   }
+  /** Nodes that ask for the source's own key. */
+  const bySourceKey = new Set<GraphNode>()
   const compiled = new Map<GraphNode, Forward>()
   const forwardOf = (node: GraphNode): Forward => {
     const known = compiled.get(node)
@@ -77,7 +81,11 @@ export function compileChain(plan: SubtopologyPlan, parts: ChainParts): readonly
       const child = node.children.find(candidate => candidate.name === name)
       return child === undefined ? undefined : forwardOf(child)
     },
-    keyBytes: (serializer, topic) => keyBytes(encodingOf(node, 'key', serializer), topic, parts.record),
+    keyBytes: (serializer, topic) => {
+      const encoding = encodingOf(node, 'key', serializer)
+      if (encoding.kind === 'source') bySourceKey.add(node)
+      return keyBytes(encoding, topic, parts.record)
+    },
     newKeyBytes: (serializer, topic) =>
       keyBytes({ kind: 'encode', serializer: rememberingSerializer(serializer) }, topic, parts.record),
     sideBytes: (side, serializer, topic) => sideBytes(encodingOf(node, side, serializer), side, topic, parts.record),
@@ -97,6 +105,14 @@ export function compileChain(plan: SubtopologyPlan, parts: ChainParts): readonly
   return plan.sources.map(({ node }) => {
     const forward = compiled.get(node)
     assert(forward !== undefined, 'every source is compiled', { node: node.name })
-    return { source: node, key: flows.key.readingOf(node), value: flows.value.readingOf(node), forward }
+    const lookedUp = new Set(reachable(node).flatMap(at => (bySourceKey.has(at) ? [...at.stores] : [])))
+    return { source: node, key: flows.key.readingOf(node), value: flows.value.readingOf(node), forward, lookedUp }
   })
+}
+
+/** A node and all that its records can come to. */
+function reachable(from: GraphNode): readonly GraphNode[] {
+  const found = new Set([from])
+  for (const node of found) for (const child of node.children) found.add(child)
+  return [...found]
 }

@@ -1,7 +1,9 @@
 import { headersOf, NO_HEADERS, type RecordHeader, type RecordHeaders } from '../../model/headers.ts'
 import type { RawRecord, RecordSource } from '../../model/record-source.ts'
+import type { UpcomingKeys } from '../../model/upcoming-keys.ts'
 import { AbortFilter, type AbortedTransaction } from './abort-filter.ts'
 import { BatchReader } from './batch-reader.ts'
+import { addFollowingKeys } from './following-keys.ts'
 import { VarintReader } from './varint.ts'
 
 /** Which records of transactions are seen. Kafka: `isolation.level`. */
@@ -176,6 +178,12 @@ export class RecordCursor implements RecordSource, RawRecord {
       this.#position = this.#offset + 1
       return true
     }
+  }
+
+  readUpcomingKeys(keys: UpcomingKeys): void {
+    keys.begin(this.batchView)
+    keys.add(this.#keyAt, this.#keyBytes)
+    addFollowingKeys(this.#records, this.#at, this.#left, keys)
   }
 
   /** Moves to the next batch with records to show; false at the block's end. */

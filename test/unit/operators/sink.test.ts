@@ -14,11 +14,12 @@ function partitionsSent(partitioner: PartitionerStep, dropped: string[] = []): (
     send: (_topic: string, partition: number | undefined) => {
       partitions.push(partition)
     },
+    partitionCount: () => 4,
   }
   const forward = sink({
     name: 'out',
     record: new CurrentRecord(),
-    output: { ...collector, output: topic => outputBySending(collector, topic), partitionCount: () => 4 },
+    output: { ...collector, output: topic => outputBySending(collector, topic) },
     topic: 't',
     bytes: { keyBytes: () => null, valueBytes: () => null, isSource: false },
     partitioner,
@@ -34,11 +35,12 @@ function partitionOf(keyBytes: Uint8Array | null, topic: string | (() => string)
     send: (_topic: string, partition: number | undefined) => {
       sent = partition
     },
+    partitionCount: () => 7,
   }
   sink({
     name: 'out',
     record: new CurrentRecord(),
-    output: { ...collector, output: target => outputBySending(collector, target), partitionCount: () => 7 },
+    output: { ...collector, output: target => outputBySending(collector, target) },
     topic,
     bytes: { keyBytes: () => keyBytes, valueBytes: () => null, isSource: false },
     partitioner: undefined,

@@ -1,6 +1,7 @@
 import { expect } from 'chai'
 import fc from 'fast-check'
 import { ByteArena } from '../../../src/stores/byte-arena.ts'
+import { UpcomingKeys } from '../../../src/model/upcoming-keys.ts'
 import { KeyTable } from '../../../src/stores/key-table.ts'
 
 describe('key table', () => {
@@ -28,6 +29,23 @@ describe('key table', () => {
       }),
       { numRuns: 60 },
     )
+  })
+
+  it('looks ahead without a change, and notes the entries it comes upon', () => {
+    const table = new KeyTable(new ByteArena())
+    const texts = Array.from({ length: 10 }, (_, number) => `key-${String(number)}`)
+    for (const text of texts) table.insert(Buffer.from(text))
+    table.remove(table.find(Buffer.from('key-3')))
+    const block = Buffer.from([...texts, 'no-key'].join(''))
+    const keys = new UpcomingKeys()
+    keys.begin(new DataView(block.buffer, block.byteOffset, block.length))
+    for (let at = 0; at < 50; at += 5) keys.add(at, 5)
+    keys.add(50, 6)
+    table.lookAhead(keys)
+    const expected = texts.map(text => table.find(Buffer.from(text)))
+    expect([...keys.entries.subarray(0, 10)]).to.deep.equal(expected)
+    expect(keys.entries[keys.count - 1]).to.equal(-1)
+    expect(table.size).to.equal(9)
   })
 
   it('stays findable when keys come and go without end', () => {
