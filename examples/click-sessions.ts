@@ -1,5 +1,10 @@
 // One final summary per visit. A visit ends after 30 minutes without a click; five more minutes are left for late clicks.
-import { json, sessionWindowed, string, streams } from 'millrace'
+import { json, type MillraceConfig, sessionWindowed, streams, string } from 'millrace'
+
+export const config: MillraceConfig = {
+  streams: { 'application.id': 'click-sessions' },
+  kafka: { 'bootstrap.servers': process.env['KAFKA_BOOTSTRAP_SERVERS'] ?? '127.0.0.1:9092' },
+}
 
 interface Click {
   readonly page: string

@@ -1,5 +1,10 @@
 // Lets each reading through once per device within a day, whatever the device sends again.
-import { json, string, streams } from 'millrace'
+import { json, type MillraceConfig, streams, string } from 'millrace'
+
+export const config: MillraceConfig = {
+  streams: { 'application.id': 'deduplication' },
+  kafka: { 'bootstrap.servers': process.env['KAFKA_BOOTSTRAP_SERVERS'] ?? '127.0.0.1:9092' },
+}
 
 interface Reading {
   readonly id: string

@@ -1,5 +1,10 @@
 // Each order with its customer's name, if the customer is known by then.
-import { json, string, streams } from 'millrace'
+import { json, type MillraceConfig, streams, string } from 'millrace'
+
+export const config: MillraceConfig = {
+  streams: { 'application.id': 'enriched-orders' },
+  kafka: { 'bootstrap.servers': process.env['KAFKA_BOOTSTRAP_SERVERS'] ?? '127.0.0.1:9092' },
+}
 
 interface Order {
   readonly customerId: string

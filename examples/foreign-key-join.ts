@@ -1,5 +1,10 @@
 // Order lines with the present price of their product, as a table: a change of either side is a change of the result.
-import { json, string, streams } from 'millrace'
+import { json, type MillraceConfig, streams, string } from 'millrace'
+
+export const config: MillraceConfig = {
+  streams: { 'application.id': 'foreign-key-join' },
+  kafka: { 'bootstrap.servers': process.env['KAFKA_BOOTSTRAP_SERVERS'] ?? '127.0.0.1:9092' },
+}
 
 interface Line {
   readonly productId: string | null

@@ -1,5 +1,10 @@
 // Raises an alert when a card pays more than 5 times or more than 1,000.00 within any 10 minutes.
-import { json, string, streams } from 'millrace'
+import { json, type MillraceConfig, streams, string } from 'millrace'
+
+export const config: MillraceConfig = {
+  streams: { 'application.id': 'fraud-velocity' },
+  kafka: { 'bootstrap.servers': process.env['KAFKA_BOOTSTRAP_SERVERS'] ?? '127.0.0.1:9092' },
+}
 
 interface Payment {
   readonly card: string

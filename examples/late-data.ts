@@ -1,5 +1,10 @@
 // Page views per minute, final once the minute is over; what comes later goes to a topic of its own.
-import { json, string, streams } from 'millrace'
+import { json, type MillraceConfig, streams, string } from 'millrace'
+
+export const config: MillraceConfig = {
+  streams: { 'application.id': 'late-data' },
+  kafka: { 'bootstrap.servers': process.env['KAFKA_BOOTSTRAP_SERVERS'] ?? '127.0.0.1:9092' },
+}
 
 interface View {
   readonly page: string

@@ -1,5 +1,10 @@
 // The ten best players of each game, at most one update per game and five seconds.
-import { json, string, streams } from 'millrace'
+import { json, type MillraceConfig, streams, string } from 'millrace'
+
+export const config: MillraceConfig = {
+  streams: { 'application.id': 'leaderboard' },
+  kafka: { 'bootstrap.servers': process.env['KAFKA_BOOTSTRAP_SERVERS'] ?? '127.0.0.1:9092' },
+}
 
 interface Score {
   readonly game: string

@@ -1,5 +1,10 @@
 // Balances of accounts: each transfer books two entries, both in one transaction, so the sum of all balances stays zero.
-import { json, long, string, streams } from 'millrace'
+import { json, long, type MillraceConfig, streams, string } from 'millrace'
+
+export const config: MillraceConfig = {
+  streams: { 'application.id': 'ledger' },
+  kafka: { 'bootstrap.servers': process.env['KAFKA_BOOTSTRAP_SERVERS'] ?? '127.0.0.1:9092' },
+}
 
 interface Transfer {
   readonly from: string

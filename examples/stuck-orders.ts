@@ -1,5 +1,10 @@
 // A pattern no window expresses: an order that was paid but not shipped within two hours.
-import { json, keyValueStore, long, processor, string, streams } from 'millrace'
+import { json, keyValueStore, long, type MillraceConfig, processor, streams, string } from 'millrace'
+
+export const config: MillraceConfig = {
+  streams: { 'application.id': 'stuck-orders' },
+  kafka: { 'bootstrap.servers': process.env['KAFKA_BOOTSTRAP_SERVERS'] ?? '127.0.0.1:9092' },
+}
 
 interface OrderEvent {
   readonly type: 'paid' | 'shipped' | 'cancelled'

@@ -50,12 +50,32 @@ const INDEXES = ['src/index.ts', 'src/testing/index.ts']
 /** Not exported by name, but what others extend. */
 const INHERITED = ['WindowedKStream']
 
+/** The one mistake that the compiler finds without being able to name it. */
+const MISSING_SERDES = `## A serde is missing
+
+The compiler knows which serdes nobody has given, and asks for them at the step that writes bytes. What it says is
+\`TS2554: Expected 2 arguments, but got 1\` (or \`Expected 3-4 arguments\`, or \`Arguments for the rest parameter 'serdes' were not provided\`):
+the options of that step, its last argument, are no longer optional. Hover over the stream before the step: the third part of its type names
+what is missing.
+
+| the type says | write |
+|---|---|
+| \`KStream<string, number, 'no value serde'>\` | \`.to('totals', { value: long })\`, \`.groupByKey({ value: long })\`, \`.toTable({ value: json<Order>() })\` |
+| \`KStream<string, Order, 'no key serde'>\` | \`.to('orders', { key: string })\`, \`.join(customers, joiner, { key: string })\` |
+| \`KStream<string, Order, MissingSerde>\`: both | \`{ key: string, value: json<Order>() }\` |
+
+The value loses its serde where it is computed (\`mapValues\`, \`map\`, \`flatMap\`, joins), the key where it is (\`selectKey\`, \`map\`,
+\`flatMap\`); \`withSerdes({ value: long })\` right behind such a step names it once for all that follow. With an options object that lacks one
+the message names it: \`Property 'value' is missing in type '{ key: Serde<string>; }'\`. \`builder.table(topic)\` has no serdes by itself
+either: \`builder.table('customers', { key: string, value: json<Customer>() })\`.`
+
 /** docs/dsl.md, from the doc comments of what the package exports. */
 export function dslReference(): string {
   const exported = exportedNames()
   return `${[
     '# DSL reference',
     'Everything that builds, describes, runs and tests a topology in TypeScript. Generated from the doc comments in `src`; do not edit (`npm run docs`). How each operator reads in Java and in YAML is in `docs/migration.md`; the YAML keys are in `docs/configuration.md`.',
+    MISSING_SERDES,
     ...CHAPTERS.flatMap(([title, files]) => [`## ${title}`, ...chapter(files, exported)]),
   ].join('\n\n')}\n`
 }

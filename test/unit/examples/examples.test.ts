@@ -6,12 +6,19 @@ import { basename, join } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 import { bytes } from '../../../src/serdes/text.ts'
 import { loadApplication, type LoadedYaml } from '../../../src/config/load-application.ts'
+import type { MillraceConfig } from '../../../src/config/millrace-config.ts'
 import { TestDriver } from '../../../src/testing/test-driver.ts'
 import { runYamlTests } from '../../../src/testing/yaml-tests.ts'
 import type { Topology } from '../../../src/topology/topology.ts'
 import { EXAMPLES, type ExampleRecord } from './example-inputs.ts'
 
 const compiled = fileURLToPath(new URL('../../../', import.meta.url))
+
+/** What a program of the examples exports. */
+interface Program {
+  readonly default: Topology
+  readonly config: MillraceConfig
+}
 
 function namesIn(folder: string, ending: string): string[] {
   return readdirSync(folder)
@@ -90,12 +97,20 @@ describe('the example applications', () => {
     })
   }
 
+  for (const name of Object.keys(EXAMPLES)) {
+    it(`examples/${name}.ts is configured as config/examples/${name}.yaml is`, async () => {
+      const program = (await import(pathToFileURL(join(folder, 'examples', `${name}.js`)).href)) as Program
+      const { config } = await yamlOf(`config/examples/${name}.yaml`)
+      expect(program.config.streams).to.deep.equal(config.streams)
+      const servers = process.env['KAFKA_BOOTSTRAP_SERVERS'] ?? config.kafka['bootstrap.servers']
+      expect(program.config.kafka).to.deep.equal({ ...config.kafka, 'bootstrap.servers': servers })
+    })
+  }
+
   for (const [name, { inputs, outputs }] of Object.entries(EXAMPLES)) {
     it(`examples/${name}.ts writes what config/examples/${name}.yaml writes, to the byte`, async function () {
       this.timeout(30_000)
-      const program = (await import(pathToFileURL(join(folder, 'examples', `${name}.js`)).href)) as {
-        readonly default: Topology
-      }
+      const program = (await import(pathToFileURL(join(folder, 'examples', `${name}.js`)).href)) as Program
       const { topology, config } = await yamlOf(`config/examples/${name}.yaml`)
       let runsWithOutput = 0
       fc.assert(
