@@ -40,7 +40,8 @@ tests:
 }
 
 function composeYaml(applicationId: string): string {
-  return `# \`docker compose up\`: Kafka, the topics, and the application.
+  return `# \`docker compose up --detach --wait kafka\`: Kafka alone. \`docker compose up\`: Kafka, the topics, and the application, after its
+# image has been built from the source of millrace (README.md).
 services:
   kafka:
     image: apache/kafka:4.1.0
@@ -74,11 +75,13 @@ services:
         /opt/kafka/bin/kafka-topics.sh --bootstrap-server kafka:19092 --create --if-not-exists --topic words --partitions 4
   ${applicationId}:
     image: millrace
+    pull_policy: never # it is built here; whatever registries have under that name is something else
     depends_on: { topics: { condition: service_completed_successfully } }
     command: ['run', '/app/config/${applicationId}.yaml', '--set', 'http.host=0.0.0.0']
     environment: { KAFKA_BOOTSTRAP_SERVERS: 'kafka:19092', STATE_DIR: /state }
     volumes: ['./${applicationId}.yaml:/app/config/${applicationId}.yaml:ro', 'state:/state']
     ports: ['127.0.0.1:8080:8080']
+    stop_grace_period: 40s # longer than shutdown.timeout.ms
 volumes:
   state: {}
 `
@@ -95,6 +98,24 @@ millrace check ${applicationId}.yaml      # compares it with the cluster, change
 millrace topics ${applicationId}.yaml     # creates the output and internal topics
 millrace run ${applicationId}.yaml        # the service
 \`\`\`
+
+The last three need a Kafka, at \`KAFKA_BOOTSTRAP_SERVERS\` or 127.0.0.1:9092, such as the one of \`docker-compose.yml\`; the input topic,
+\`lines\`, must exist:
+
+\`\`\`sh
+docker compose up --detach --wait kafka
+docker compose run --rm topics            # creates the topics, both with 4 partitions
+\`\`\`
+
+All of it in containers: build the image of millrace once, in a clone of its source, and start.
+
+\`\`\`sh
+docker build --tag millrace <the folder of the clone>
+docker compose up
+\`\`\`
+
+A supervisor starts \`millrace run\` itself, or a shell that ends in \`exec millrace run …\`: what \`npx\`, \`npm\` or a shell in between is told by
+SIGTERM may not reach it.
 
 Readers of the output topic must read \`isolation.level=read_committed\`.
 `

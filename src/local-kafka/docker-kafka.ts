@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { join } from 'node:path'
 import { commandWorks, runCommand } from './command.ts'
 import { packageRoot } from './package-root.ts'
-import { freePorts } from './ports.ts'
+import { freePorts, requireFreePort } from './ports.ts'
 import { unavailable } from './unavailable.ts'
 import { Watchdog } from './watchdog.ts'
 
@@ -26,12 +26,16 @@ export async function dockerWorks(): Promise<boolean> {
 }
 
 /**
- * Starts the service `kafka` of docker-compose.yml as a project of its own on a free loopback port.
+ * Starts the service `kafka` of docker-compose.yml as a project of its own on a loopback port, a free one unless it is given.
  *
  * @throws LOCAL_KAFKA_UNAVAILABLE with Compose's words when it does not come up
  */
-export async function startDockerKafka(onProgress: (line: string) => void): Promise<DockerKafka> {
-  const [port] = await freePorts(1)
+export async function startDockerKafka(
+  onProgress: (line: string) => void,
+  chosenPort: number | undefined,
+): Promise<DockerKafka> {
+  if (chosenPort !== undefined) await requireFreePort(chosenPort)
+  const port = chosenPort ?? (await freePorts(1))[0]
   const project = `millrace-kafka-${randomBytes(4).toString('hex')}`
   const compose = ['compose', '--project-name', project, '--file', join(packageRoot(), 'docker-compose.yml')]
   const down = [...compose, 'down', '--volumes', '--timeout', '5']

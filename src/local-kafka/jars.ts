@@ -38,13 +38,66 @@ export async function provideDistribution(
     if (jars.some(path => path.endsWith(jar))) return { version, java, jars, folder }
     onProgress(`KAFKA_LIBS has no ${jar}; looking in the cache`)
   }
-  const libs = join(folder, 'libs')
+  return { version, java, jars: await fetchedJars(folder, BROKER, version, onProgress), folder }
+}
+
+/**
+ * As `provideDistribution`, with Kafka's own command-line tools.
+ *
+ * @throws LOCAL_KAFKA_UNAVAILABLE without Java, or without a way to the jars
+ */
+export async function provideTools(
+  version: KafkaVersion,
+  onProgress: (line: string) => void,
+): Promise<KafkaDistribution> {
+  const distribution = await provideDistribution(version, onProgress)
+  const { jars, folder } = distribution
+  // The `libs` of Kafka's download have them.
+  if (jars.some(path => path.endsWith(`kafka-tools-${version}.jar`))) return distribution
+  return { ...distribution, jars: [...jars, ...(await fetchedJars(folder, TOOLS, version, onProgress))] }
+}
+
+/** Something to fetch once. */
+interface Fetched {
+  readonly title: string
+  /** Folder in the cache folder of the version. */
+  readonly folder: string
+  readonly dependencies: (version: KafkaVersion) => readonly string[]
+  /** What of the dependencies' dependencies is needed too. */
+  readonly scope: readonly string[]
+}
+
+const BROKER: Fetched = {
+  title: 'about 45 MB',
+  folder: 'libs',
+  dependencies: version => [
+    dependency('org.apache.kafka', 'kafka_2.13', version),
+    dependency('org.slf4j', 'slf4j-simple', '1.7.36'),
+  ],
+  scope: ['-DincludeScope=runtime'],
+}
+
+/** What the tools need beside it, a broker needs too. */
+const TOOLS: Fetched = {
+  title: 'its command-line tools, 1 MB',
+  folder: 'tools',
+  dependencies: version => [dependency('org.apache.kafka', 'kafka-tools', version)],
+  scope: ['-DexcludeTransitive=true'],
+}
+
+async function fetchedJars(
+  folder: string,
+  what: Fetched,
+  version: KafkaVersion,
+  onProgress: (line: string) => void,
+): Promise<readonly string[]> {
+  const libs = join(folder, what.folder)
   if (!(await isComplete(libs))) {
     await withLock(join(folder, 'download.lock'), DOWNLOAD_TIMEOUT_MS, async () => {
-      if (!(await isComplete(libs))) await download(version, folder, libs, onProgress)
+      if (!(await isComplete(libs))) await download(version, folder, what, onProgress)
     })
   }
-  return { version, java, jars: await jarsOf(libs), folder }
+  return jarsOf(libs)
 }
 
 async function isComplete(libs: string): Promise<boolean> {
@@ -67,19 +120,20 @@ async function jarsOf(folder: string): Promise<string[]> {
 async function download(
   version: KafkaVersion,
   folder: string,
-  libs: string,
+  what: Fetched,
   onProgress: (line: string) => void,
 ): Promise<void> {
+  const libs = join(folder, what.folder)
   if (!(await commandWorks('mvn', ['--version'], 30_000))) await installPackages(['maven'], onProgress)
   await mkdir(folder, { recursive: true })
   const temporary = await mkdtemp(join(folder, 'download-'))
   try {
-    onProgress(`Fetching Kafka ${version} through Maven (about 45 MB, once)`)
+    onProgress(`Fetching Kafka ${version} through Maven (${what.title}, once)`)
     const startedMs = Date.now()
     const ticker = setInterval(() => {
       onProgress(`Still fetching Kafka ${version} (${String(Math.round((Date.now() - startedMs) / 1000))} s)`)
     }, 5_000)
-    await writeFile(join(temporary, 'pom.xml'), pom(version))
+    await writeFile(join(temporary, 'pom.xml'), pom(what.dependencies(version)))
     const { exitCode, output } = await runCommand(
       'mvn',
       [
@@ -87,7 +141,7 @@ async function download(
         '-B',
         '-ntp',
         'dependency:copy-dependencies',
-        '-DincludeScope=runtime',
+        ...what.scope,
         `-DoutputDirectory=${join(temporary, 'libs')}`,
       ],
       { timeoutMs: DOWNLOAD_TIMEOUT_MS, cwd: temporary },
@@ -105,15 +159,14 @@ async function download(
   }
 }
 
-/** A Maven project whose only purpose is to name what a broker needs to run. */
-function pom(version: KafkaVersion): string {
+/** A Maven project whose only purpose is to name what is to be fetched. */
+function pom(dependencies: readonly string[]): string {
   return [
     '<project>',
     '<modelVersion>4.0.0</modelVersion>',
     '<groupId>millrace</groupId><artifactId>local-kafka</artifactId><version>1</version><packaging>pom</packaging>',
     '<dependencies>',
-    dependency('org.apache.kafka', 'kafka_2.13', version),
-    dependency('org.slf4j', 'slf4j-simple', '1.7.36'),
+    ...dependencies,
     '</dependencies>',
     '</project>',
   ].join('\n')

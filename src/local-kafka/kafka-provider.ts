@@ -31,7 +31,7 @@ export async function provideKafka(
   }
   if (isPlain(options) && (await dockerWorks())) {
     try {
-      const kafka = await startDockerKafka(onProgress)
+      const kafka = await startDockerKafka(onProgress, options.port)
       return { ...kafka, source: 'docker', nodes: 1 }
     } catch (error) {
       onProgress(`${reasonOf(error)}; trying Java`)

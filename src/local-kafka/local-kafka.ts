@@ -10,7 +10,7 @@ import { makeCertificates, type Certificates } from './certificates.ts'
 import { classArchive, type ClassArchive } from './class-archive.ts'
 import { provideDistribution, type KafkaDistribution } from './jars.ts'
 import { resolveOptions, type LocalKafkaOptions, type ResolvedOptions } from './options.ts'
-import { freePorts } from './ports.ts'
+import { freePorts, requireFreePort } from './ports.ts'
 import { formatStorage, randomClusterId } from './storage.ts'
 import { unavailable } from './unavailable.ts'
 import { Watchdog } from './watchdog.ts'
@@ -106,7 +106,7 @@ export class LocalKafka {
     const watchdog = new Watchdog(folder)
     try {
       const archive = await classArchive(distribution, options.jvm)
-      const places = await choosePlaces(folder, options.nodes)
+      const places = await choosePlaces(folder, options)
       const certificates = options.security === 'sasl_ssl' ? await prepareCertificates(folder) : undefined
       await formatStorage(distribution, options, places, randomClusterId())
       const nodes: Node[] = []
@@ -224,8 +224,11 @@ export class LocalKafka {
   }
 }
 
-async function choosePlaces(folder: string, nodes: number): Promise<NodePlace[]> {
+async function choosePlaces(folder: string, options: ResolvedOptions): Promise<NodePlace[]> {
+  const { nodes, port: chosen } = options
+  if (chosen !== undefined) await requireFreePort(chosen)
   const ports = await freePorts(nodes * 3)
+  if (chosen !== undefined) ports[0] = chosen
   const portAt = (index: number): number => {
     const port = ports[index]
     assert(port !== undefined, 'as many ports as asked for', { index })

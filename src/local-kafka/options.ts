@@ -8,6 +8,8 @@ export type JvmProfile = 'fast' | 'throughput'
 export interface LocalKafkaOptions {
   /** Number of brokers, each also a KRaft controller. @default 1 */
   readonly nodes?: 1 | 3
+  /** Loopback port of the first broker for clients. @default a free one */
+  readonly port?: number
   /** @default '4.4.0' */
   readonly version?: KafkaVersion
   /** Finalized `transaction.version`; 3.9.1 has only 0. @default 2, with 3.9.1 0 */
@@ -43,6 +45,7 @@ export const LOCAL_USERS = {
 /** Options with every default filled in. */
 export interface ResolvedOptions {
   readonly nodes: 1 | 3
+  readonly port: number | undefined
   readonly version: KafkaVersion
   readonly transactionVersion: 0 | 2
   readonly security: 'none' | 'sasl_ssl'
@@ -58,6 +61,7 @@ export function resolveOptions(options: LocalKafkaOptions): ResolvedOptions {
   const version = options.version ?? '4.4.0'
   return {
     nodes: options.nodes ?? 1,
+    port: options.port,
     version,
     transactionVersion: options.transactionVersion ?? (version === '4.4.0' ? 2 : 0),
     security: options.security ?? 'none',

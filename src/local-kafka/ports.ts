@@ -1,5 +1,6 @@
 import { randomInt } from 'node:crypto'
 import { createServer } from 'node:net'
+import { MillraceError } from '../model/errors.ts'
 import { unavailable } from './unavailable.ts'
 
 /**
@@ -19,6 +20,19 @@ export async function freePorts(count: number): Promise<number[]> {
   }
   if (ports.size < count) throw unavailable('There is no free port on the loopback interface.')
   return [...ports]
+}
+
+/**
+ * Checks a loopback port that somebody has chosen.
+ *
+ * @throws LOCAL_KAFKA_UNAVAILABLE when something listens there
+ */
+export async function requireFreePort(port: number): Promise<void> {
+  if (await isFree(port)) return
+  throw new MillraceError('LOCAL_KAFKA_UNAVAILABLE', {
+    what: `Port ${String(port)} of 127.0.0.1 is taken, or may not be listened to.`,
+    action: 'Choose another port, or end what listens there.',
+  })
 }
 
 function isFree(port: number): Promise<boolean> {

@@ -3,12 +3,19 @@ import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parse } from 'yaml'
+import { z } from 'zod'
 import { runCommandLine } from '../../../src/cli/command-line.ts'
 import { COMMANDS } from '../../../src/cli/commands.ts'
 import { CommandCapture } from '../../support/command-capture.ts'
 
 const init = (...argv: string[]): Promise<number> =>
   runCommandLine(['init', ...argv], { version: '0', commands: COMMANDS }, new CommandCapture())
+
+function imageOf(compose: unknown, service: string): string {
+  return parsed.parse(compose).services[service]?.image ?? ''
+}
+
+const parsed = z.object({ services: z.record(z.string(), z.object({ image: z.string() })) })
 
 describe('init', () => {
   let folder = ''
@@ -28,6 +35,15 @@ describe('init', () => {
     expect(application).to.have.property('tests').that.has.length(1)
     const compose: unknown = parse(await readFile(join(folder, 'docker-compose.yml'), 'utf8'))
     expect(compose).to.have.property('services').that.has.all.keys('kafka', 'topics', 'clicks')
+    // The image of the application is built first, as the README says, and never taken from a registry.
+    expect(compose).to.have.nested.property('services.clicks.pull_policy', 'never')
+    expect(await readFile(join(folder, 'README.md'), 'utf8')).to.contain('docker build --tag millrace')
+    const own: unknown = parse(await readFile('docker-compose.yml', 'utf8'))
+    for (const service of ['kafka', 'topics']) {
+      expect(imageOf(compose, service))
+        .to.match(/^apache\/kafka:/)
+        .and.equal(imageOf(own, service))
+    }
   })
 
   it('writes over no file', async () => {
