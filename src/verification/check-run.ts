@@ -17,7 +17,7 @@ import { checkTotals } from './checks/totals.ts'
 import { runModel } from './model-run.ts'
 import type { RunObservation } from './run-observation.ts'
 import { allMarked, taskViews } from './task-view.ts'
-import { type CheckReport, type Verdict, verdictOf } from './verdict.ts'
+import { type CheckReport, ofMovingRun, type Verdict, verdictOf } from './verdict.ts'
 
 /** What a run was like, in numbers. */
 export interface RunSummary {
@@ -49,8 +49,10 @@ export function checkRun(run: RunObservation): RunVerdict {
   const marked = allMarked(run)
   const models = tasks.map(task => runModel(run, task, marked))
   const { fencing, keyOrder } = checkFencing(run, marked)
-  const checks = [
-    checkQuiescence(run, tasks),
+  const quiescence = checkQuiescence(run, tasks)
+  const isAtRest = quiescence.state !== 'unjudged'
+  const reports = [
+    quiescence,
     checkReaders(run),
     checkPrefixFunction(run, models),
     checkTiling(run, tasks, marked),
@@ -62,12 +64,13 @@ export function checkRun(run: RunObservation): RunVerdict {
     checkDirtyInput(run, marked),
     checkDeadLetters(run, models),
     checkAnomalies(run, marked),
-    checkTotals(run),
-    checkJoins(run),
+    checkTotals(run, isAtRest),
+    checkJoins(run, isAtRest),
     checkHistory(run),
     checkLiveness(run),
     checkOccurrences(run),
   ]
+  const checks = run.hasMoved === true ? reports.map(ofMovingRun) : reports
   const outputs = [...new Set(models.flatMap(({ written }) => written.map(({ topic }) => topic)))]
   const written = outputs.flatMap(topic => run.logs.of(topic).flatMap(({ records }) => records))
   return {

@@ -5,6 +5,7 @@ import type { ErrorPolicies } from '../model/record-failure.ts'
 import { formatTopicPartition, type TopicPartition, TopicPartitionMap } from '../model/topic-partition.ts'
 import type { Admin } from '../kafka/admin/admin.ts'
 import type { Cluster } from '../kafka/cluster/cluster.ts'
+import type { OffsetAndMetadata } from '../kafka/offset-and-metadata.ts'
 import { readProvenance } from '../engine/provenance.ts'
 import { transactionOwner } from '../engine/transaction-owner.ts'
 import type { ApplicationPlan } from '../topology/plan.ts'
@@ -49,7 +50,7 @@ export async function observeRun(options: ObserverOptions): Promise<RunObservati
     recordsMax: options.recordsMax ?? RECORDS_MAX,
     onProgress: records => onProgress?.(`${String(records)} records read`),
   })
-  const unsettled = await untilSettled(options)
+  const unsettled = [...(await untilSettled(options))]
   const inputs = await inputPartitions(options)
   const committed =
     inputs.length === 0 ? new TopicPartitionMap<never>() : await admin.committedOffsets(plan.applicationId, inputs)
@@ -65,11 +66,23 @@ export async function observeRun(options: ObserverOptions): Promise<RunObservati
   let logs = new ObservedLogs([])
   for (const topic of topics) logs = logs.with(await reader.read(topic))
   const offsetHistory = await historyOf(options, reader, committed.keys())
-  const run = { ...bare, logs, offsetHistory, maxMessageBytes: await limitsOf(options, topics) }
+  const hasMoved = inputs.length > 0 && !areSame(committed, await admin.committedOffsets(plan.applicationId, inputs))
+  if (hasMoved) unsettled.push('the application committed while it was looked at')
+  const run = { ...bare, hasMoved, logs, offsetHistory, maxMessageBytes: await limitsOf(options, topics) }
   const marked = { ...run, application: { ...application, hasProvenance: isMarked(run) } }
   return plan.subtopologies.some(({ hasDynamicSinks }) => hasDynamicSinks)
     ? await withChosenTopics(marked, reader)
     : marked
+}
+
+function areSame(before: TopicPartitionMap<OffsetAndMetadata>, after: TopicPartitionMap<OffsetAndMetadata>): boolean {
+  return (
+    before.size === after.size &&
+    [...before].every(([partition, held]) => {
+      const now = after.get(partition)
+      return now?.offset === held.offset && now.metadata === held.metadata
+    })
+  )
 }
 
 /** Topics the application reads. */

@@ -53,6 +53,8 @@ export interface RunObservation {
   readonly offsetHistory: OffsetHistory | undefined
   /** What keeps the run from being judged, such as an open transaction: one sentence each. */
   readonly unsettled: readonly string[]
+  /** Whether the application committed while its logs were read: they then show several moments. */
+  readonly hasMoved?: boolean
   /** Where each input began to be read. @default its first offset, 0 */
   readonly beginnings?: TopicPartitionMap<number>
   /** `max.message.bytes` of the written topics. */

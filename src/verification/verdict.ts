@@ -104,6 +104,25 @@ export class CheckBook {
   }
 }
 
+/** What logs say that were read at different moments, before and after a commit, when they are put side by side. */
+const RESTS_ON_ONE_MOMENT: ReadonlySet<CheckName> = new Set<CheckName>([
+  'quiescence',
+  'prefixFunction',
+  'tiling',
+  'state',
+  'dirtyInput',
+  'deadLetters',
+  'totals',
+  'joins',
+])
+
+/** The report of a run that went on while it was looked at: what needs logs of one moment is left open, with its findings. */
+export function ofMovingRun(report: CheckReport): CheckReport {
+  if (report.state !== 'failed' || !RESTS_ON_ONE_MOMENT.has(report.check)) return report
+  const reason = 'the application committed while it was looked at: what was found may come of that'
+  return { ...report, state: 'unjudged', reasons: [reason, ...report.reasons] }
+}
+
 /** The verdict of all checks. */
 export function verdictOf(reports: readonly CheckReport[]): Verdict {
   if (reports.some(({ state }) => state === 'failed')) return 'violated'

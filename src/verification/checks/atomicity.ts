@@ -32,11 +32,18 @@ export function checkAtomicity(run: RunObservation, marked: readonly MarkedRecor
 
 function judgeRecords(book: CheckBook, number: number, { records }: Transaction): void {
   const seen = records.find(({ record }) => record.fate === 'committed')
-  const hidden = records.find(({ record }) => record.fate !== 'committed')
-  if (seen !== undefined && hidden !== undefined) {
+  const aborted = records.find(({ record }) => record.fate === 'aborted')
+  const open = records.find(({ record }) => record.fate === 'open')
+  if (seen === undefined) return
+  if (aborted !== undefined) {
     book.found(
       'torn',
-      `of transaction ${String(number)} ${placeOf(seen.record)} is visible and ${placeOf(hidden.record)} is ${hidden.record.fate}`,
+      `of transaction ${String(number)} ${placeOf(seen.record)} is visible and ${placeOf(aborted.record)} is aborted`,
+    )
+  } else if (open !== undefined) {
+    // The markers of a transaction are written one after the other: this one may be on its way.
+    book.unjudged(
+      `of transaction ${String(number)} ${placeOf(seen.record)} is visible and ${placeOf(open.record)} is still open`,
     )
   }
 }
@@ -67,18 +74,20 @@ function judgeOneTransaction(book: CheckBook, number: number, { records, commits
 
 function judgeOffsets(book: CheckBook, number: number, { records, commits }: Transaction): void {
   const seen = records.find(({ record }) => record.fate === 'committed')
-  const hidden = records.find(({ record }) => record.fate !== 'committed')
-  const isCommitted = commits.some(({ fate }) => fate === 'committed')
-  const isUndone = commits.some(({ fate }) => fate !== 'committed')
-  if (isCommitted && isUndone)
+  const aborted = records.find(({ record }) => record.fate === 'aborted')
+  const fates = new Set(commits.map(({ fate }) => fate))
+  const isCommitted = fates.has('committed')
+  if (isCommitted && fates.has('aborted'))
     book.found('torn', `of the offsets of transaction ${String(number)} only some are committed`)
   if (seen !== undefined && !isCommitted) {
-    book.found('torn', `${placeOf(seen.record)} is visible, and transaction ${String(number)} committed no offsets`)
+    const told = `${placeOf(seen.record)} is visible, and transaction ${String(number)} committed no offsets`
+    if (fates.has('open')) book.unjudged(`${told} yet`)
+    else book.found('torn', told)
   }
-  if (hidden !== undefined && isCommitted) {
+  if (aborted !== undefined && isCommitted) {
     book.found(
       'torn',
-      `transaction ${String(number)} committed its offsets, and its record ${placeOf(hidden.record)} is ${hidden.record.fate}`,
+      `transaction ${String(number)} committed its offsets, and its record ${placeOf(aborted.record)} is aborted`,
     )
   }
 }

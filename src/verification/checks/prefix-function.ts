@@ -192,7 +192,7 @@ function compare(
     { ordered },
   )
   book.compared(expected.length)
-  const lost = withoutCleaned(difference.lost, expected, logs)
+  const lost = withoutOpen(withoutCleaned(difference.lost, expected, logs), { idOf, logs, book })
   const place = partition === ANY ? topic : `${topic}-${String(partition)}`
   const told = globalsNote(run, expected)
   if (told !== undefined && (lost.length > 0 || difference.unexplained.length > 0)) {
@@ -215,6 +215,24 @@ function compare(
     book.found('order', `${placeOf(difference.outOfOrder)} is not where it belongs: another record comes first`)
   }
   return difference.lost.length + difference.duplicated.length + difference.unexplained.length === 0
+}
+
+/** What stands in a transaction that has no end yet may still become visible: its marker may be on its way. */
+function withoutOpen(
+  lost: readonly Expected[],
+  { idOf, logs, book }: Pick<Found, 'logs' | 'book'> & { readonly idOf: ReturnType<typeof identification> },
+): readonly Expected[] {
+  if (lost.length === 0) return lost
+  const open = new Map<string, number>()
+  for (const record of logs.flatMap(({ records }) => records.filter(({ fate }) => fate === 'open')))
+    open.set(idOf(record), (open.get(idOf(record)) ?? 0) + 1)
+  return lost.filter(({ record }) => {
+    const left = open.get(idOf(record)) ?? 0
+    if (left === 0) return true
+    open.set(idOf(record), left - 1)
+    book.unjudged(`${record.topic} holds results of committed input in a transaction that is still open`)
+    return false
+  })
 }
 
 /** The cleaner may take a record of which a later one of the same key exists; it leaves a hole in the offsets. */
