@@ -1,5 +1,6 @@
 import type { Timer } from '../../model/clock.ts'
 import { MillraceError } from '../../model/errors.ts'
+import { AnswerSize } from './answer-size.ts'
 import type { FetchConnection } from './fetch-cluster.ts'
 import { type TakenAnswers, takeAnswers } from './fetch-answers.ts'
 import { handleThrown } from './fetch-errors.ts'
@@ -31,6 +32,7 @@ export class NodeFetcher {
   /** Those served longest ago first: the broker fills an answer in this order (KIP-74). */
   readonly #partitions = new Set<FetchPartition>()
   readonly #frames = new FrameLender()
+  readonly #size = new AnswerSize()
   #connection: FetchConnection | undefined
   #busy = false
   #closed = false
@@ -149,21 +151,29 @@ export class NodeFetcher {
     }
     this.#busy = true
     const sentAtMs = host.clock.nowMs()
+    const limits = {
+      ...this.#limits,
+      maxBytes: this.#size.of(this.#limits.maxBytes),
+      partitionMaxBytes: this.#size.of(this.#limits.partitionMaxBytes),
+    }
     let taken: TakenAnswers
     try {
       const frames = this.#frames
-      const response = await connection.send('Fetch', fetchBody(asked, waitMs, this.#limits), { version, frames })
+      const response = await connection.send('Fetch', fetchBody(asked, waitMs, limits), { version, frames })
       if (this.#closed) return
       const loan = frames.lend()
       taken = takeAnswers(host, asked, { version, response, isolation: this.#limits.isolation, loan })
       loan?.release()
       this.#throttled(response.throttleTimeMs)
     } catch (error) {
+      if (error instanceof MillraceError && error.code === 'REQUEST_TIMED_OUT')
+        this.#size.late(host.clock.nowMs() - sentAtMs, limits.maxBytes)
       this.#lose(asked, error)
       this.#busy = false
       this.pump()
       return
     }
+    if (taken.served.length > 0) this.#size.came(host.clock.nowMs() - sentAtMs)
     this.#busy = false
     for (const partition of taken.served) if (this.#partitions.delete(partition)) this.#partitions.add(partition)
     if (taken.changed) this.#waitMs = this.#pace.waitMinMs

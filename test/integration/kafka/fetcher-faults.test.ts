@@ -89,6 +89,25 @@ describe('the fetcher behind a bad network', function () {
     expect(loop.values()).to.deep.equal(valuesTo(20))
   })
 
+  it('asks for less where an answer cannot come in time over a slow link (F22)', async () => {
+    const rule = proxy.rule({
+      api: 'Fetch',
+      direction: 'response',
+      action: { type: 'throttle', bytesPerSecond: 80_000 },
+    })
+    const records = numbered(0, 250).map(({ value, partition }) => ({
+      partition,
+      value: `${String(value)};`.padEnd(1_000, '.'),
+    }))
+    await writer.write(topic, records)
+    loop = new FetchLoop(cluster).add(topic)
+    await loop.untilPosition(topic, 0, 250, 30_000)
+
+    expect(loop.values()).to.deep.equal(records.map(({ value }) => value))
+    expect(loop.failures).to.deep.equal([])
+    expect(rule.fired.length).to.be.greaterThan(1)
+  })
+
   it('goes on after every code that passes, in the order of offsets', async () => {
     const codes = [6, 56, 74, 75, 3, 100, -1]
     const rule: RuleHandle<'Fetch'> = proxy.rule({

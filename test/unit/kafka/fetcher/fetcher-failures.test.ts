@@ -73,6 +73,38 @@ describe('the fetcher, when something is wrong,', () => {
     expect(offsetsOf(harness.fetcher.take(A0))).to.deep.equal([0])
   })
 
+  it('asks for less after an answer that did not come in time, and for more again once answers come soon', async () => {
+    const harness = new FetcherHarness({ maxBytes: 1_000_000, partitionMaxBytes: 100_000 })
+    harness.cluster.create('a', [1])
+    await harness.reading([A0])
+    const asked = (): (number | undefined)[] => {
+      const { body } = harness.cluster.poll
+      return [body.maxBytes, body.topics[0]?.partitions[0]?.partitionMaxBytes]
+    }
+    const comesAfter = async (ms: number, offset: number): Promise<void> => {
+      await harness.clock.advance(ms)
+      await harness.answer({ partition: 0, records: batchAt(offset, 1) })
+      offsetsOf(harness.fetcher.take(A0))
+      await settle()
+    }
+    const isLate = async (): Promise<void> => {
+      await harness.clock.advance(30_000)
+      await harness.cluster.poll.fail(new MillraceError('REQUEST_TIMED_OUT'))
+      await harness.clock.advance(5_000)
+    }
+    expect(asked()).to.deep.equal([1_000_000, 100_000])
+    await isLate()
+    expect(asked()).to.deep.equal([250_000, 25_000])
+    await isLate()
+    expect(asked()).to.deep.equal([62_500, 6_250])
+    for (let more = 0; more < 5; more += 1) await isLate()
+    expect(asked(), 'a small batch').to.deep.equal([4_096, 4_096])
+    await comesAfter(29_000, 0)
+    expect(asked(), 'after one that just came in time').to.deep.equal([4_096, 4_096])
+    for (let offset = 1; offset < 11; offset += 1) await comesAfter(1_000, offset)
+    expect(asked()).to.deep.equal([1_000_000, 100_000])
+  })
+
   it('reads on with a partition that came while a poll was out that failed for others', async () => {
     const harness = new FetcherHarness()
     harness.cluster.create('a', [1, 1])
