@@ -95,10 +95,7 @@ describe('the fetcher behind a bad network', function () {
       direction: 'response',
       action: { type: 'throttle', bytesPerSecond: 80_000 },
     })
-    const records = numbered(0, 250).map(({ value, partition }) => ({
-      partition,
-      value: `${String(value)};`.padEnd(1_000, '.'),
-    }))
+    const records = numbered(0, 250).map(({ value }) => ({ value: `${String(value)};`.padEnd(1_000, '.') }))
     await writer.write(topic, records)
     loop = new FetchLoop(cluster).add(topic)
     await loop.untilPosition(topic, 0, 250, 30_000)
