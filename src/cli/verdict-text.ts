@@ -28,14 +28,15 @@ const MEANING: Readonly<Record<CheckName, string>> = {
 const STATE_WORDS: Readonly<Record<CheckState, string>> = {
   passed: 'ok',
   failed: 'VIOLATED',
-  unjudged: 'NOT JUDGED',
+  unjudged: 'not judged',
   notChecked: '-',
 }
 
 const VERDICT_WORDS: Readonly<Record<Verdict, string>> = {
   consistent: 'consistent: what is visible is what exactly-once processing of the input gives.',
   violated: 'violated: what is visible is not what exactly-once processing of the input gives.',
-  unjudged: 'not judged: nothing can be promised about this run.',
+  unjudged:
+    'not judged. Nothing was found wrong; what is named above could not be checked, so it is not called consistent.',
 }
 
 /** The result for people. */
@@ -56,6 +57,7 @@ export function verdictText(run: RunObservation, { verdict, summary, checks }: R
     ...leftOut(checks),
     ...(guarantee === 'exactly_once_v2' ? [] : [`Note: ${guarantee} does not promise this.`]),
     `Verdict: ${VERDICT_WORDS[verdict]}`,
+    ...(verdict === 'unjudged' && !hasProvenance && needsProvenance(checks) ? [HOW_TO_MARK] : []),
   ]
   return lines.join('\n')
 }
@@ -98,6 +100,19 @@ function topicTable(run: RunObservation): string {
       String(records.filter(({ fate }) => fate === 'aborted').length),
     ])
   return textTable([['partition', 'start', 'end', 'stable to', 'group at', 'committed', 'aborted'], ...rows])
+}
+
+/** What to do about reasons that say so. */
+const HOW_TO_MARK = `
+To have such a run judged, let its records say where they come from, from the first one on, and verify again:
+  streams: { provenance.headers: true }
+It is a mode for diagnosis (about 200 bytes more per record, repartition topics are not purged). A run without it is as good as any
+other; only this proof of it is missing. docs/operations.md, "Verifying a run".`
+
+function needsProvenance(checks: readonly CheckReport[]): boolean {
+  return checks.some(
+    ({ state, reasons }) => state === 'unjudged' && reasons.some(reason => /provenance\.headers/.test(reason)),
+  )
 }
 
 function problemsOf({ check, findings, state, reasons }: CheckReport): readonly string[] {
