@@ -1,12 +1,11 @@
 import { EventEmitter, once } from 'node:events'
 import { setTimeout as pause } from 'node:timers/promises'
 import { build } from 'hdr-histogram-js'
-import { systemClock } from '../src/engine/system-clock.ts'
-import { Fetcher } from '../src/kafka/fetcher/fetcher.ts'
+import type { Fetcher } from '../src/kafka/fetcher/fetcher.ts'
 import type { Producer } from '../src/kafka/producer/producer.ts'
 import { NO_HEADERS } from '../src/model/headers.ts'
-import { SILENT_LOGGER } from '../src/model/logger.ts'
 import { partitionForKey } from '../src/model/murmur2.ts'
+import { plainFetcher } from '../test/support/plain-fetcher.ts'
 import { connectCluster, createTopic } from '../test/support/test-cluster.ts'
 import type { Contender } from './contenders/contender.ts'
 import { ContenderProcess, withFolder } from './contender-process.ts'
@@ -172,17 +171,7 @@ class ResultReader {
   static async open(bootstrapServers: string, topic: string, partitions: number): Promise<ResultReader> {
     const { cluster } = await connectCluster(bootstrapServers, { clientId: 'bench-reader' })
     const woken = new EventEmitter()
-    const fetcher = new Fetcher({
-      cluster,
-      clock: systemClock,
-      logger: SILENT_LOGGER,
-      isolation: 'read_committed',
-      maxWaitMs: 500,
-      minBytes: 1,
-      maxBytes: 52_428_800,
-      partitionMaxBytes: 1_048_576,
-      onWake: () => woken.emit('wake'),
-    })
+    const fetcher = plainFetcher(cluster, { onWake: () => woken.emit('wake') })
     return new ResultReader(fetcher, woken, () => cluster.close(), topic, partitions)
   }
 

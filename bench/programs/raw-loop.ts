@@ -1,9 +1,8 @@
 /** Fetches a topic and produces the same records, with our own client and nothing between: what the client alone can do. */
 import { EventEmitter, once } from 'node:events'
 import { systemClock } from '../../src/engine/system-clock.ts'
-import { Fetcher } from '../../src/kafka/fetcher/fetcher.ts'
 import { prepareCompression } from '../../src/kafka/records/compression.ts'
-import { SILENT_LOGGER } from '../../src/model/logger.ts'
+import { plainFetcher } from '../../test/support/plain-fetcher.ts'
 import { connectCluster } from '../../test/support/test-cluster.ts'
 import { newProducer } from '../producer.ts'
 import { programSettings } from '../contenders/programs.ts'
@@ -17,17 +16,7 @@ const topics = await cluster.topics([input, output])
 const partitions = (topics.get(input)?.partitions ?? []).map(({ partition }) => ({ topic: input, partition }))
 const producer = await newProducer(cluster, { lingerMs: 100 })
 const woken = new EventEmitter()
-const fetcher = new Fetcher({
-  cluster,
-  clock: systemClock,
-  logger: SILENT_LOGGER,
-  isolation: 'read_committed',
-  maxWaitMs: 500,
-  minBytes: 1,
-  maxBytes: 52_428_800,
-  partitionMaxBytes: 262_144,
-  onWake: () => woken.emit('wake'),
-})
+const fetcher = plainFetcher(cluster, { partitionMaxBytes: 262_144, onWake: () => woken.emit('wake') })
 for (const partition of partitions) fetcher.add(partition, { offset: 0, leaderEpoch: -1 })
 const target = producer.records.topic(output)
 

@@ -1,13 +1,11 @@
 import { EventEmitter, once } from 'node:events'
-import { systemClock } from '../../src/engine/system-clock.ts'
 import type { Cluster } from '../../src/kafka/cluster/cluster.ts'
 import type { SecurityOptions } from '../../src/kafka/connection/security-options.ts'
-import { Fetcher } from '../../src/kafka/fetcher/fetcher.ts'
 import { prepareCompression } from '../../src/kafka/records/compression.ts'
 import type { RecordCursor } from '../../src/kafka/records/record-cursor.ts'
 import { MillraceError } from '../../src/model/errors.ts'
-import { SILENT_LOGGER } from '../../src/model/logger.ts'
 import { TopicPartitionMap } from '../../src/model/topic-partition.ts'
+import { plainFetcher } from './plain-fetcher.ts'
 import { connectCluster } from './test-cluster.ts'
 
 /** Which records a reader sees. */
@@ -66,17 +64,7 @@ async function fetchAll(
   visit: RecordVisitor,
 ): Promise<void> {
   const woken = new EventEmitter()
-  const fetcher = new Fetcher({
-    cluster,
-    clock: systemClock,
-    logger: SILENT_LOGGER,
-    isolation,
-    maxWaitMs: 100,
-    minBytes: 1,
-    maxBytes: 52_428_800,
-    partitionMaxBytes: 1_048_576,
-    onWake: () => woken.emit('wake'),
-  })
+  const fetcher = plainFetcher(cluster, { isolation, maxWaitMs: 100, onWake: () => woken.emit('wake') })
   const open = new TopicPartitionMap<number>()
   for (const [topicPartition, end] of ends) {
     const offset = starts.get(topicPartition) ?? 0

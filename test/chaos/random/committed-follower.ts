@@ -1,12 +1,11 @@
 import { EventEmitter, once } from 'node:events'
 import { createHash } from 'node:crypto'
-import { systemClock } from '../../../src/engine/system-clock.ts'
-import { Fetcher } from '../../../src/kafka/fetcher/fetcher.ts'
+import type { Fetcher } from '../../../src/kafka/fetcher/fetcher.ts'
 import { prepareCompression } from '../../../src/kafka/records/compression.ts'
-import { SILENT_LOGGER } from '../../../src/model/logger.ts'
 import type { TopicPartition } from '../../../src/model/topic-partition.ts'
 import type { HistoryEvent } from '../../../src/verification/history.ts'
 import type { ReadRecord } from '../../support/kafka-reader.ts'
+import { plainFetcher } from '../../support/plain-fetcher.ts'
 import { connectCluster, type TestCluster } from '../../support/test-cluster.ts'
 
 /** Brokers are killed under it, which is not its failure. */
@@ -44,15 +43,8 @@ export class CommittedFollower {
     this.#client = client
     this.#partitions = partitions
     this.#woken = new EventEmitter()
-    this.#fetcher = new Fetcher({
-      cluster: client.cluster,
-      clock: systemClock,
-      logger: SILENT_LOGGER,
-      isolation: 'read_committed',
-      maxWaitMs: 500,
-      minBytes: 1,
+    this.#fetcher = plainFetcher(client.cluster, {
       maxBytes: 10_485_760,
-      partitionMaxBytes: 1_048_576,
       onWake: () => this.#woken.emit('wake'),
       troubleMaxMs: TROUBLE_MAX_MS,
     })

@@ -123,9 +123,16 @@ describe('answers of a transaction', function () {
 
       it('are read back when EndTxn never arrives: the transaction is done again (I10)', async () => {
         const readBefore = outcomesReadBack().length
-        endTxn('request', { type: 'drop' })
+        // Each: at the very end of its step the request may be sent once more, and would commit.
+        const lost = endTxn('request', { type: 'drop' }, Number.POSITIVE_INFINITY)
+        const offsets = proxy.rule({ api: 'TxnOffsetCommit', direction: 'request', action: { type: 'hold' }, nth: 2 })
+        rules.push(offsets as unknown as RuleHandle)
         await application.write(RECORDS)
         await eventually('the outcome is read back', () => outcomesReadBack().length > readBefore, 30_000)
+        // The commit that does it again is let through as a whole.
+        await offsets.waitHeld(1, 30_000)
+        lost.remove()
+        offsets.release()
         await application.expectExactSoFar()
         expect(outcomesReadBack().slice(readBefore)).to.deep.equal(['aborted'])
         expectNothingDropped()

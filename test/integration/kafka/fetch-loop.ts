@@ -1,9 +1,8 @@
-import { systemClock } from '../../../src/engine/system-clock.ts'
-import { Fetcher, type FetcherOptions } from '../../../src/kafka/fetcher/fetcher.ts'
+import type { Fetcher, FetcherOptions } from '../../../src/kafka/fetcher/fetcher.ts'
 import type { Cluster } from '../../../src/kafka/cluster/cluster.ts'
 import type { MillraceError } from '../../../src/model/errors.ts'
-import { SILENT_LOGGER } from '../../../src/model/logger.ts'
 import { type TopicPartition, TopicPartitionMap } from '../../../src/model/topic-partition.ts'
+import { plainFetcher } from '../../support/plain-fetcher.ts'
 import { eventually } from '../../support/condition.ts'
 
 /** A record as the fetcher delivered it. */
@@ -26,14 +25,7 @@ export class FetchLoop {
   readonly #partitions: TopicPartition[] = []
 
   constructor(cluster: Cluster, options: Partial<FetcherOptions> = {}) {
-    this.fetcher = new Fetcher({
-      cluster,
-      clock: systemClock,
-      logger: SILENT_LOGGER,
-      isolation: 'read_committed',
-      maxWaitMs: 500,
-      minBytes: 1,
-      maxBytes: 52_428_800,
+    this.fetcher = plainFetcher(cluster, {
       partitionMaxBytes: 262_144,
       onWake: () => {
         setImmediate(() => this.take())
