@@ -157,7 +157,6 @@ describe('poisoned data', function () {
     const partition = { topic: input, partition: 0 }
     const start = new TopicPartitionMap<{ offset: number; leaderEpoch: number; metadata: string }>()
     start.set(partition, { offset: 0, leaderEpoch: -1, metadata: '' })
-    // A group that has members may have none in a moment: the question is asked again until its deadline.
     const impatient = new Admin(room().cluster, { clock: systemClock, timeoutMs: REFUSED_MS })
     const refusals = await Promise.all([
       impatient.deleteGroup(id).then(

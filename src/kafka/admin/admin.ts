@@ -109,6 +109,7 @@ export class Admin {
    * Deletes a group that has no members, with its offsets.
    *
    * @returns false when there was none
+   * @throws MillraceError `KAFKA_ERROR` at once when it has members, naming them
    */
   deleteGroup(groupId: string): Promise<boolean> {
     return groups.deleteGroup(this.#context, groupId)

@@ -1,3 +1,5 @@
+import { counted } from '../../model/counted.ts'
+import { MillraceError } from '../../model/errors.ts'
 import { TopicPartitionMap, type TopicPartition } from '../../model/topic-partition.ts'
 import type { Deadline } from '../cluster/deadline.ts'
 import type { OffsetAndMetadata } from '../offset-and-metadata.ts'
@@ -38,6 +40,7 @@ export interface ListedGroup {
 /** From 8 on one request asks about several groups. */
 const BATCHED_OFFSET_FETCH_VERSION = 8
 const NO_GENERATION = -1
+const MEMBERS_SHOWN_MAX = 10
 
 /** As `Admin.describeGroup`. */
 export function describeGroup(context: AdminContext, groupId: string): Promise<GroupDescription> {
@@ -91,11 +94,24 @@ export function deleteGroup(context: AdminContext, groupId: string): Promise<boo
     )
     const [result] = response.results
     if (result?.errorCode === ERROR_CODE.GROUP_ID_NOT_FOUND) return false
-    if (result?.errorCode === ERROR_CODE.NON_EMPTY_GROUP) {
-      throw adminFailure(ERROR_CODE.NON_EMPTY_GROUP, { doing: `delete the group ${groupId}` }, 'it still has members')
-    }
+    if (result?.errorCode === ERROR_CODE.NON_EMPTY_GROUP) throw await hasMembers(context, groupId, 'delete the group')
     if (result?.errorCode !== 0) throw adminFailure(result?.errorCode ?? -1, { doing: `delete the group ${groupId}` })
     return true
+  })
+}
+
+/** It would pass once the members have left; whoever asked has to know them instead, and may be wrong about the group. */
+async function hasMembers(context: AdminContext, groupId: string, doing: string): Promise<MillraceError> {
+  const { members } = await describeGroup(context, groupId)
+  const names = members.map(({ groupInstanceId, memberId, host }) => `${groupInstanceId ?? memberId} at ${host}`)
+  const shown = names.slice(0, MEMBERS_SHOWN_MAX).join(', ')
+  const more = names.length > MEMBERS_SHOWN_MAX ? ` and ${String(names.length - MEMBERS_SHOWN_MAX)} more` : ''
+  return new MillraceError('KAFKA_ERROR', {
+    kafkaCode: ERROR_CODE.NON_EMPTY_GROUP,
+    // Who had left by then is no reason any more.
+    reaction: members.length === 0 ? 'retry' : 'stop',
+    what: `Cannot ${doing} ${groupId}: it has ${counted(members.length, 'member')}${shown === '' ? '' : `, ${shown}${more}`}.`,
+    action: 'Stop them first. A killed static member stays until its session timeout has passed.',
   })
 }
 
@@ -197,12 +213,11 @@ export async function alterGroupOffsets(
     for (const { name, partitions } of response.topics) {
       for (const { partitionIndex, errorCode } of partitions) {
         if (errorCode === 0) continue
+        if (errorCode === ERROR_CODE.UNKNOWN_MEMBER_ID) {
+          throw await hasMembers(context, groupId, 'set the offsets of the group')
+        }
         const subject = { topic: name, partition: partitionIndex, doing: `set the offset of the group ${groupId}` }
-        throw adminFailure(
-          errorCode,
-          subject,
-          errorCode === ERROR_CODE.UNKNOWN_MEMBER_ID ? 'the group still has members' : null,
-        )
+        throw adminFailure(errorCode, subject)
       }
     }
   })

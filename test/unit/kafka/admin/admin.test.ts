@@ -47,6 +47,37 @@ function answerCreate(request: ReceivedRequest, errorCode: number): boolean {
   return true
 }
 
+function answerDelete(request: ReceivedRequest, errorCode = 68): boolean {
+  request.answer('DeleteGroups', { throttleTimeMs: 0, results: [{ groupId: 't', errorCode, errorMessage: null }] })
+  return true
+}
+
+function answerMembers(request: ReceivedRequest, instances: readonly string[]): boolean {
+  request.answer('DescribeGroups', {
+    throttleTimeMs: 0,
+    groups: [
+      {
+        errorCode: 0,
+        errorMessage: null,
+        groupId: 't',
+        groupState: instances.length === 0 ? 'Empty' : 'Stable',
+        protocolType: 'consumer',
+        protocolData: 'millrace',
+        members: instances.map(groupInstanceId => ({
+          memberId: `${groupInstanceId}-member`,
+          groupInstanceId,
+          clientId: 'unit',
+          clientHost: '/127.0.0.1',
+          memberMetadata: Buffer.alloc(0),
+          memberAssignment: Buffer.alloc(0),
+        })),
+        authorizedOperations: -2_147_483_648,
+      },
+    ],
+  })
+  return true
+}
+
 describe('Admin', () => {
   let kafka: TwoBrokers
   let cluster: Cluster
@@ -133,6 +164,33 @@ describe('Admin', () => {
     kafka.topics = [topicAnswer('t', [{ leader: 1 }])]
     const error = await rejectionOf(offsetsOf([3]))
     expect([error.code, error.details.partition]).to.deep.equal(['TOPIC_MISSING', 3])
+  })
+
+  it('deletes no group that has members, says so at once, and names them', async () => {
+    const asked: string[] = []
+    kafka.otherwise = (_nodeId, request) => {
+      asked.push(request.api)
+      return request.api === 'DeleteGroups' ? answerDelete(request) : answerMembers(request, ['host-1-1', 'host-1-2'])
+    }
+    const error = await rejectionOf(admin.deleteGroup('t'))
+    expect(error.code).to.equal('KAFKA_ERROR')
+    expect(error.message).to.contain(
+      'Cannot delete the group t: it has 2 members, host-1-1 at /127.0.0.1, host-1-2 at /127.0.0.1.',
+    )
+    expect(error.action).to.contain('Stop them first')
+    expect(asked).to.deep.equal(['DeleteGroups', 'DescribeGroups'])
+  })
+
+  it('asks again to delete a group whose last member has just left', async () => {
+    const asked: string[] = []
+    kafka.otherwise = (_nodeId, request) => {
+      asked.push(request.api)
+      return request.api === 'DeleteGroups'
+        ? answerDelete(request, asked.length > 1 ? 0 : 68)
+        : answerMembers(request, [])
+    }
+    expect(await admin.deleteGroup('t')).to.equal(true)
+    expect(asked).to.deep.equal(['DeleteGroups', 'DescribeGroups', 'DeleteGroups'])
   })
 
   describe('createTopics', () => {
