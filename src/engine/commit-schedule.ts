@@ -18,6 +18,8 @@ export interface UncommittedWork {
   readonly exists: boolean
   readonly transactionOpenedAtMs: number | undefined
   readonly transactionBytes: number
+  /** Whether it has as many input records as it may have. */
+  readonly isFull: boolean
 }
 
 /** The bounds that a configuration sets. */
@@ -56,7 +58,7 @@ export class CommitSchedule {
     if (elapsed) return 'interval'
     if (work.transactionOpenedAtMs !== undefined && nowMs - work.transactionOpenedAtMs >= this.#options.ageMaxMs)
       return 'age'
-    return work.transactionBytes >= this.#options.bytesMax ? 'size' : undefined
+    return work.isFull || work.transactionBytes >= this.#options.bytesMax ? 'size' : undefined
   }
 
   /** When the interval is over next. */

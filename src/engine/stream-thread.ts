@@ -104,6 +104,7 @@ export class StreamThread {
       purge: new RepartitionPurge({ admin, logger, intervalMs: config.repartitionPurgeIntervalMs }, clock.nowMs()),
       metrics: this.metrics,
       producer,
+      commitMsMax: Math.min(config.requestTimeoutMs, config.transactionTimeoutMs),
       running: () => this.#registry.running(),
       onForgotten: this.#transactionNumbers.forgotten,
       onCommit: records => {
@@ -235,7 +236,7 @@ export class StreamThread {
     const startedMs = clock.nowMs()
     try {
       for (const { task } of running) task.punctuate()
-      const processed = this.#executor.process(running)
+      const processed = this.#executor.process(running, this.#commits.recordsLeft)
       this.#commits.processed(processed)
       if (processed > 0) this.metrics.processed(processed, clock.nowMs() - startedMs)
       return processed

@@ -60,27 +60,35 @@ export class TaskExecutor {
     return undefined
   }
 
-  /** One chunk of every task. Returns how many input records were processed. */
-  process(tasks: readonly ActiveTask[]): number {
+  /**
+   * One chunk of every task, and at most `recordsMax` records in all, of which each task has its part. Returns how many
+   * input records were processed.
+   */
+  process(tasks: readonly ActiveTask[], recordsMax: number): number {
+    const chunkRecordsMax = Math.min(CHUNK_RECORDS_MAX, Math.max(1, Math.floor(recordsMax / tasks.length)))
     let processed = 0
-    for (const { task } of tasks) processed += this.#processChunk(task)
+    for (const { task } of tasks) {
+      if (processed >= recordsMax) break
+      processed += this.#processChunk(task, chunkRecordsMax)
+    }
     return processed
   }
 
-  #processChunk(task: ActiveTask['task']): number {
+  #processChunk(task: ActiveTask['task'], recordsMax: number): number {
     let processed = 0
     let atMs = this.#clock.nowMs()
     const endMs = atMs + CHUNK_MS_MAX
-    while (processed < CHUNK_RECORDS_MAX && atMs < endMs) {
-      const wanted = this.#burstRecords
+    while (processed < recordsMax && atMs < endMs) {
+      const burst = this.#burstRecords
+      const wanted = Math.min(burst, recordsMax - processed)
       const records = task.process(wanted)
       processed += records
       if (records > 0) this.#metrics.latency.processed(task.recordTimeMs)
       const startedMs = atMs
       atMs = this.#clock.nowMs()
-      if (atMs - startedMs > CHUNK_MS_MAX) this.#burstRecords = Math.max(1, wanted >> 1)
+      if (atMs - startedMs > CHUNK_MS_MAX) this.#burstRecords = Math.max(1, burst >> 1)
       if (records < wanted) break
-      if (atMs - startedMs <= CHUNK_MS_MAX) this.#burstRecords = Math.min(BURST_RECORDS_MAX, wanted << 1)
+      if (atMs - startedMs <= CHUNK_MS_MAX) this.#burstRecords = Math.min(BURST_RECORDS_MAX, burst << 1)
     }
     return processed
   }

@@ -1,5 +1,6 @@
 import type { Clock } from '../model/clock.ts'
 import type { MillraceError } from '../model/errors.ts'
+import type { MillraceErrorCode } from '../model/error-table.ts'
 import type { Producer } from '../kafka/producer/producer.ts'
 import type { ActiveTask } from './active-task.ts'
 import type { AssignmentClaims } from './assignment-claims.ts'
@@ -7,6 +8,13 @@ import type { CommitSchedule } from './commit-schedule.ts'
 import type { CommitReason, CommitStrategy } from './commit-strategy.ts'
 import type { RepartitionPurge } from './repartition-purge.ts'
 import type { ThreadMetrics } from './thread-metrics.ts'
+import { TransactionSize } from './transaction-size.ts'
+
+/** Failures of a transaction that took too long; done again as it was it may take as long. */
+const TOO_SLOW: ReadonlySet<MillraceErrorCode> = new Set<MillraceErrorCode>([
+  'REQUEST_TIMED_OUT',
+  'TRANSACTION_TIMED_OUT',
+])
 
 /** What a commit decides by, works on and tells. */
 export interface ThreadCommitsOptions {
@@ -17,6 +25,8 @@ export interface ThreadCommitsOptions {
   readonly purge: RepartitionPurge
   readonly metrics: ThreadMetrics
   readonly producer: Pick<Producer, 'transaction'>
+  /** How long a commit may take before something times out. */
+  readonly commitMsMax: number
   readonly running: () => readonly ActiveTask[]
   /** Told of each acknowledged commit with the input records it covers. */
   readonly onCommit: (records: number) => void
@@ -27,11 +37,13 @@ export interface ThreadCommitsOptions {
 /** The commits of one thread: when, how, and what follows an acknowledged one. */
 export class ThreadCommits {
   readonly #options: ThreadCommitsOptions
+  readonly #size: TransactionSize
   #workEpoch: number | undefined
   #records = 0
 
   constructor(options: ThreadCommitsOptions) {
     this.#options = options
+    this.#size = new TransactionSize(options.commitMsMax)
   }
 
   /** Epoch of the claims when the first uncommitted work began; `undefined` while there is none (I5). */
@@ -48,6 +60,11 @@ export class ThreadCommits {
     this.#records += records
   }
 
+  /** How many more input records the open transaction may take. */
+  get recordsLeft(): number {
+    return this.#size.recordsMax - this.#records
+  }
+
   get hasUncommittedWork(): boolean {
     return this.#options.producer.transaction.ongoing || this.#options.running().some(task => task.owesCommit)
   }
@@ -60,6 +77,7 @@ export class ThreadCommits {
       exists: this.hasUncommittedWork,
       transactionOpenedAtMs: openedAtMs,
       transactionBytes: bytes,
+      isFull: this.recordsLeft <= 0,
     })
     if (due !== undefined) await this.commit(due)
   }
@@ -75,6 +93,7 @@ export class ThreadCommits {
     if (outcome === 'nothing') return
     const records = this.#records
     this.#records = 0
+    this.#size.committed(records, endedMs - startedMs)
     metrics.committed(reason, endedMs - startedMs)
     metrics.latency.committed(clock.wallClockMs())
     this.#options.onCommit(records)
@@ -84,6 +103,7 @@ export class ThreadCommits {
   /** Undoes everything since the last commit. */
   async abort(cause: MillraceError): Promise<void> {
     this.#options.metrics.aborted(cause)
+    if (TOO_SLOW.has(cause.code)) this.#size.timedOut(this.#records)
     await this.#options.strategy.abort(cause)
     this.forgotten()
   }

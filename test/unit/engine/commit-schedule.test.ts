@@ -1,10 +1,10 @@
 import { expect } from 'chai'
 import { CommitSchedule, type UncommittedWork } from '../../../src/engine/commit-schedule.ts'
 
-const NO_WORK: UncommittedWork = { exists: false, transactionOpenedAtMs: undefined, transactionBytes: 0 }
+const NO_WORK: UncommittedWork = { exists: false, transactionOpenedAtMs: undefined, transactionBytes: 0, isFull: false }
 
 function work(fields: Partial<UncommittedWork> = {}): UncommittedWork {
-  return { exists: true, transactionOpenedAtMs: undefined, transactionBytes: 0, ...fields }
+  return { exists: true, transactionOpenedAtMs: undefined, transactionBytes: 0, isFull: false, ...fields }
 }
 
 function aSchedule(): CommitSchedule {
@@ -47,6 +47,8 @@ describe('commit schedule', () => {
   })
 
   it('is due when the transaction reaches its size', () => {
+    expect(aSchedule().due(1, work({ transactionBytes: 999 }))).to.equal(undefined)
     expect(aSchedule().due(1, work({ transactionBytes: 1_000 }))).to.equal('size')
+    expect(aSchedule().due(1, work({ isFull: true }))).to.equal('size')
   })
 })

@@ -35,6 +35,8 @@ function taskOf(
   return state
 }
 
+const ANY = Number.POSITIVE_INFINITY
+
 describe('task executor', () => {
   const clock = new StepTime()
   const executor = (): TaskExecutor =>
@@ -48,16 +50,16 @@ describe('task executor', () => {
   it('gives the loop a turn after one record where each is slow, from the first chunk on (case 31)', () => {
     const { task } = taskOf(clock, 500, () => 200)
     const slow = executor()
-    expect([slow.process([task]), slow.process([task]), slow.process([task])]).to.deep.equal([1, 1, 1])
+    expect([slow.process([task], ANY), slow.process([task], ANY), slow.process([task], ANY)]).to.deep.equal([1, 1, 1])
   })
 
   it('notices within sixteen records that steps have turned slow', () => {
     let ms = 0
     const { task } = taskOf(clock, 10_000, () => ms)
     const turning = executor()
-    expect(turning.process([task])).to.be.greaterThan(1_000)
+    expect(turning.process([task], ANY)).to.be.greaterThan(1_000)
     ms = 200
-    const chunks = [1, 2, 3, 4, 5, 6].map(() => turning.process([task]))
+    const chunks = [1, 2, 3, 4, 5, 6].map(() => turning.process([task], ANY))
     expect(chunks).to.deep.equal([16, 8, 4, 2, 1, 1])
   })
 
@@ -67,10 +69,28 @@ describe('task executor', () => {
     let processed = 0
     let turns = 0
     while (state.left > 0) {
-      processed += quick.process([state.task])
+      processed += quick.process([state.task], ANY)
       turns += 1
     }
     expect(processed).to.equal(5_000)
     expect(turns).to.be.at.most(6)
+  })
+
+  it('gives each task its part where the transaction may take only so many records', () => {
+    const states = [taskOf(clock, 500, () => 0.001), taskOf(clock, 3, () => 0.001), taskOf(clock, 500, () => 0.001)]
+    const bounded = executor()
+    expect(
+      bounded.process(
+        states.map(({ task }) => task),
+        100,
+      ),
+    ).to.equal(33 + 3 + 33)
+    expect(states.map(({ left }) => left)).to.deep.equal([467, 0, 467])
+  })
+
+  it('takes no record more than are left, with more tasks than records', () => {
+    const states = [1, 2, 3].map(() => taskOf(clock, 500, () => 0.001))
+    const tasks = states.map(({ task }) => task)
+    expect([executor().process(tasks, 2), executor().process(tasks, 0)]).to.deep.equal([2, 0])
   })
 })

@@ -73,6 +73,7 @@ class CommitsBench {
       ),
       metrics: this.metrics,
       producer: this.producer,
+      commitMsMax: 10_000,
       running: () => this.tasks,
       onCommit: records => this.records.push(records),
       onForgotten: () => {
@@ -114,6 +115,31 @@ describe('commits of a thread', () => {
     await bench.commits.commitIfDue()
 
     expect(bench.reasons).to.deep.equal(['size'])
+  })
+
+  for (const code of ['REQUEST_TIMED_OUT', 'TRANSACTION_TIMED_OUT'] as const) {
+    it(`happen after half as many records when a transaction ran out of time (${code})`, async () => {
+      const bench = new CommitsBench()
+      bench.commits.processed(120)
+      expect(bench.commits.recordsLeft).to.equal(Number.POSITIVE_INFINITY)
+      await bench.commits.abort(new MillraceError(code))
+      expect(bench.commits.recordsLeft).to.equal(60)
+      bench.read()
+      bench.commits.processed(58)
+      await bench.commits.commitIfDue()
+      expect(bench.reasons).to.deep.equal([])
+      bench.commits.processed(1)
+      await bench.commits.commitIfDue()
+      expect(bench.reasons).to.deep.equal(['size'])
+      expect(bench.commits.recordsLeft, 'it was quick: the next may be larger').to.equal(120)
+    })
+  }
+
+  it('have no bound of records after a failure that has nothing to do with time', async () => {
+    const bench = new CommitsBench()
+    bench.commits.processed(120)
+    await bench.commits.abort(new MillraceError('TRANSACTION_ABORTED'))
+    expect(bench.commits.recordsLeft).to.equal(Number.POSITIVE_INFINITY)
   })
 
   it('remember the assignment their work began under, until they end (I5)', async () => {
