@@ -136,7 +136,13 @@ function newStore(plan: StorePlan, partition: number, collector: RecordCollector
   const cache =
     cacheBytes === 0
       ? undefined
-      : new WriteCache({ changelog, maxBytes: cacheBytes, context: () => record.contextNow() })
+      : new WriteCache({
+          changelog,
+          maxBytes: cacheBytes,
+          context: () => record.contextNow(),
+          value: definition.value,
+          topic: changelogTopic ?? name,
+        })
   const { value, retentionMs = 0 } = definition
   const { keyHashes } = record
   const { maxBytes } = definition.options

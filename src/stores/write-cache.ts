@@ -1,3 +1,7 @@
+import { NO_HEADERS } from '../model/headers.ts'
+import { erasedSerde, type ErasedSerde } from '../serdes/erased-serde.ts'
+import { readsPrimitives } from '../serdes/primitives.ts'
+import type { AnySerde, SerdeContext } from '../serdes/serde.ts'
 import type { Changelog } from './changelog.ts'
 import type { UpdateContext } from './suppress-state.ts'
 
@@ -19,6 +23,10 @@ export interface CachedWrite {
 interface Held extends CachedWrite {
   /** Order of the writes: a key is told of at the place of its latest. */
   readonly sequence: number
+  /** Whether the listener was given the values, which it may have changed in place. */
+  isTold: boolean
+  /** The value before as it was then; `undefined` where it was not given, or cannot be changed. */
+  oldBytes: Uint8Array | undefined
 }
 
 /** What a cache works with. */
@@ -28,6 +36,10 @@ export interface WriteCacheOptions {
   readonly maxBytes: number
   /** The record that is being processed. */
   readonly context: () => UpdateContext
+  /** Serde of the values. */
+  readonly value: AnySerde
+  /** Topic of the changelog, for the serde. */
+  readonly topic: string
 }
 
 /**
@@ -39,8 +51,13 @@ export class WriteCache {
   showsOld: (key: Buffer) => boolean = () => true
   /** Told of each key at a flush, in the order of their latest writes. */
   listener: ((write: CachedWrite) => void) | undefined
+  /** Whether the listener is given the values before too. */
+  tellsOld: () => boolean = () => false
   /** Most bytes of keys and values held. */
   readonly maxBytes: number
+  /** Serde of values that can be changed in place; `undefined` for others. */
+  readonly #serde: ErasedSerde | undefined
+  readonly #serdeContext: SerdeContext
   readonly #changelog: Changelog | undefined
   readonly #context: () => UpdateContext
   readonly #held = new Map<string, Held>()
@@ -49,10 +66,12 @@ export class WriteCache {
   #sequence = 0
   #bytes = 0
 
-  constructor({ changelog, maxBytes, context }: WriteCacheOptions) {
+  constructor({ changelog, maxBytes, context, value, topic }: WriteCacheOptions) {
     this.#changelog = changelog
     this.maxBytes = maxBytes
     this.#context = context
+    this.#serde = readsPrimitives(value) ? undefined : erasedSerde(value)
+    this.#serdeContext = { topic, side: 'value', headers: NO_HEADERS }
   }
 
   get isEmpty(): boolean {
@@ -78,6 +97,8 @@ export class WriteCache {
       old: held === undefined ? (old ?? null) : held.old,
       context: this.#context(),
       sequence: this.#sequence,
+      isTold: false,
+      oldBytes: undefined,
     })
   }
 
@@ -97,7 +118,7 @@ export class WriteCache {
   rollbackRecord(): void {
     for (const [text, held] of this.#record) {
       this.#remove(text)
-      if (held !== undefined) this.#set(text, held)
+      if (held !== undefined) this.#set(text, held.isTold ? this.#asItWas(held) : held)
     }
     this.#record.clear()
   }
@@ -122,11 +143,33 @@ export class WriteCache {
   }
 
   /** A key that came and went leaves no trace, as in the JVM. */
-  #tell(held: CachedWrite): void {
+  #tell(held: Held): void {
     const write = this.showsOld(held.key) ? held : { ...held, old: null }
     if (write.bytes === null && write.old === null) return
     this.#changelog?.append(write.key, write.bytes, write.timestamp)
-    this.listener?.(write)
+    if (this.listener === undefined) return
+    if (this.#serde !== undefined) {
+      held.isTold = true
+      if (held.old !== null && this.tellsOld()) {
+        held.oldBytes ??= Uint8Array.from(this.#serde.serialize(held.old, this.#serdeContext))
+      }
+    }
+    this.listener(write)
+  }
+
+  /** A write that is put back after it was told, with values that nobody else has. */
+  #asItWas(held: Held): Held {
+    const { bytes, oldBytes } = held
+    return {
+      ...held,
+      isTold: false,
+      value: bytes === null ? held.value : this.#read(bytes),
+      old: oldBytes === undefined ? held.old : this.#read(oldBytes),
+    }
+  }
+
+  #read(bytes: Uint8Array): unknown {
+    return this.#serde?.deserialize(Buffer.from(bytes), this.#serdeContext)
   }
 
   #set(text: string, held: Held): void {

@@ -63,6 +63,7 @@ function through(
   if (cache === undefined) return next
   const keySerde = erasedSerde(key)
   const context = { topic: compiler.changelogTopic(name), side: 'key' as const, headers: NO_HEADERS }
+  cache.tellsOld = sendsOld
   cache.listener = write => {
     const keyBytes = write.key.subarray(0, write.key.length - tailBytes)
     const [timestamp, headers] = metadataOf(write)

@@ -7,6 +7,7 @@ import { UnresolvedTopic } from '../../../src/engine/record-collector.ts'
 import type { TaskPorts } from '../../../src/engine/task-ports.ts'
 import { MemoryCollector } from '../../../src/testing/memory-collector.ts'
 import { planApplication } from '../../../src/topology/plan-application.ts'
+import type { StreamsProperties } from '../../../src/topology/properties.ts'
 import { streams } from '../../../src/topology/streams.ts'
 import type { StreamsBuilder } from '../../../src/topology/streams-builder.ts'
 
@@ -33,6 +34,7 @@ export class TaskBench {
     define: (builder: StreamsBuilder) => void,
     policies: ErrorPolicies = {},
     ports: Partial<Pick<TaskPorts, 'idle' | 'dropped' | 'timed'>> = {},
+    properties: Partial<StreamsProperties> = {},
   ) {
     const { unresolved } = this
     this.collector = new (class extends MemoryCollector {
@@ -41,7 +43,7 @@ export class TaskBench {
         super.send(...sent)
       }
     })(() => {})
-    const plan = planApplication(streams(define), { 'application.id': 'app' })
+    const plan = planApplication(streams(define), { ...properties, 'application.id': 'app' })
     const [subtopology] = plan.subtopologies
     if (subtopology === undefined) throw new Error('the graph has no subtopology')
     this.task = new StreamTask(
