@@ -3,7 +3,6 @@ import { NO_HEADERS } from '../model/headers.ts'
 import type { GroupedStreamHandle, GroupedTableHandle, StreamHandle, TableHandle } from '../topology/handles.ts'
 import {
   COMBINERS,
-  combinedAggregation,
   combinerOf,
   constant,
   differenceOf,
@@ -15,6 +14,7 @@ import type { StepConfig } from './application-config.ts'
 import { computedKeySerde, resultOptions, serdeOf, type BuildContext } from './build-context.ts'
 import { aggregateWindowed } from './build-windowed.ts'
 import type { Flow } from './flow.ts'
+import { aggregateGrouped } from './grouped-aggregation.ts'
 import { ENTRY_VARIABLES, mapper, stateFunction, STATE_VARIABLES, textKey, withWindow } from './step-functions.ts'
 
 /** Aggregates a stream by its key, or by `groupBy`. */
@@ -30,7 +30,7 @@ export function buildStreamAggregation(
     grouped === undefined
       ? undefined
       : step.window === undefined
-        ? aggregateStream(grouped, options, step, operator, context)
+        ? aggregateGrouped(grouped, options, { step, operator }, context)
         : aggregateWindowed(grouped, step, step.window, operator, context)
   return table === undefined ? { kind: 'stream', handle: stream } : { kind: 'table', handle: table }
 }
@@ -93,42 +93,6 @@ function groupTable(table: TableHandle, step: StepConfig, context: BuildContext)
 }
 
 type Options = ReturnType<typeof resultOptions>
-
-function aggregateStream(
-  grouped: GroupedStreamHandle,
-  options: Options,
-  step: StepConfig,
-  operator: Aggregation,
-  context: BuildContext,
-): TableHandle | undefined {
-  const { compiler } = context
-  const value = serdeOf(step.value, context)
-  switch (operator.kind) {
-    case 'count':
-      return grouped.count(options)
-    case 'reduce': {
-      const reducer = compiler.functionOf(operator.expression, STATE_VARIABLES, stateFunction)
-      return reducer === undefined ? undefined : grouped.reduce(reducer, { ...options, value })
-    }
-    case 'aggregate': {
-      const update = compiler.functionOf(operator.update, STATE_VARIABLES, stateFunction)
-      return update === undefined
-        ? undefined
-        : grouped.aggregate(constant(operator.init), update, { ...options, value: value ?? jsonSerde })
-    }
-    case 'sum':
-    case 'min':
-    case 'max': {
-      const combine = combinedAggregation(operator, context)
-      if (combine === undefined) return undefined
-      const start = operator.kind === 'sum' ? startOf(value) : null
-      return grouped.aggregate(constant(start), combine, {
-        ...options,
-        value: value ?? jsonSerde,
-      })
-    }
-  }
-}
 
 function aggregateTable(
   grouped: GroupedTableHandle,

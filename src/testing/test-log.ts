@@ -1,22 +1,14 @@
-import type { RecordHeaders } from '../model/headers.ts'
+import { HeldRecordSource, type HeldRecord } from '../model/held-record-source.ts'
 import type { RecordSource } from '../model/record-source.ts'
-
-/** A record as it lies in a topic. */
-export interface LoggedRecord {
-  readonly key: Buffer | null
-  readonly value: Buffer | null
-  readonly timestamp: number
-  readonly headers: RecordHeaders
-}
 
 /** The one partition of a topic that a topology reads: its records by offset, what was handed out, and what was committed. */
 export class TestLog {
-  readonly records: LoggedRecord[] = []
+  readonly records: HeldRecord[] = []
   #taken = 0
   #committed = 0
 
   /** Appends a record; it is handed out by the next `take`. */
-  append(record: LoggedRecord): void {
+  append(record: HeldRecord): void {
     this.records.push(record)
   }
 
@@ -54,13 +46,13 @@ export class TestLog {
 }
 
 /** A stretch of a log. */
-class LogBlock implements RecordSource {
-  readonly #records: readonly LoggedRecord[]
+class LogBlock extends HeldRecordSource {
+  readonly #records: readonly HeldRecord[]
   readonly #end: number
-  readonly raw = undefined
   #at: number
 
-  constructor(records: readonly LoggedRecord[], start: number, end: number) {
+  constructor(records: readonly HeldRecord[], start: number, end: number) {
+    super()
     this.#records = records
     this.#at = start - 1
     this.#end = end
@@ -79,31 +71,7 @@ class LogBlock implements RecordSource {
     return Math.min(this.#at, this.#end)
   }
 
-  get timestamp(): number {
-    return this.#record.timestamp
-  }
-
-  get hasKey(): boolean {
-    return this.key !== null
-  }
-
-  get hasValue(): boolean {
-    return this.value !== null
-  }
-
-  get key(): Buffer | null {
-    return this.#record.key
-  }
-
-  get value(): Buffer | null {
-    return this.#record.value
-  }
-
-  get headers(): RecordHeaders {
-    return this.#record.headers
-  }
-
-  get #record(): LoggedRecord {
+  protected override get record(): HeldRecord {
     const record = this.#records[this.#at]
     if (record === undefined) throw new RangeError(`no record at offset ${String(this.#at)}`)
     return record

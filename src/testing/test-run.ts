@@ -1,4 +1,5 @@
 import { MillraceError } from '../model/errors.ts'
+import type { HeldRecord } from '../model/held-record-source.ts'
 import type { DropReason, ErrorPolicies } from '../model/record-failure.ts'
 import { SILENT_LOGGER } from '../model/logger.ts'
 import { StreamTask } from '../engine/stream-task.ts'
@@ -7,7 +8,7 @@ import type { AnyState } from '../stores/any-state.ts'
 import type { KeyValueState } from '../stores/key-value-state.ts'
 import type { ApplicationPlan, SubtopologyPlan } from '../topology/plan.ts'
 import { MemoryCollector } from './memory-collector.ts'
-import { TestLog, type LoggedRecord } from './test-log.ts'
+import { TestLog } from './test-log.ts'
 
 /** Records a cascade through repartition topics may take before it counts as endless. */
 const CASCADE_RECORDS_MAX = 10_000_000
@@ -90,7 +91,7 @@ export class TestRun {
   }
 
   /** Appends a record to an input topic and processes all that follows from it. */
-  pipe(topic: string, record: LoggedRecord): void {
+  pipe(topic: string, record: HeldRecord): void {
     this.#assertRunning()
     const global = this.#globals.get(topic)
     if (global !== undefined) {

@@ -4,7 +4,7 @@ import { headersOf, NO_HEADERS, type RecordHeader, type RecordHeaders } from '..
 import type { StreamRecord } from '../model/record.ts'
 import { erasedSerde } from '../serdes/erased-serde.ts'
 import type { AnySerde } from '../serdes/serde.ts'
-import type { LoggedRecord } from './test-log.ts'
+import type { HeldRecord } from '../model/held-record-source.ts'
 import type { SentRecord } from './memory-collector.ts'
 
 /** A record to pipe in. Kafka Streams: `TestRecord`. */
@@ -57,13 +57,13 @@ export interface TestSerdes<KS extends AnySerde, VS extends AnySerde> {
 export class InputTopic implements TestInput<unknown, unknown> {
   readonly #topic: string
   readonly #serdes: TestSerdes<AnySerde, AnySerde>
-  readonly #pipe: (topic: string, record: LoggedRecord) => void
+  readonly #pipe: (topic: string, record: HeldRecord) => void
   #nowMs = 0
 
   constructor(
     topic: string,
     serdes: TestSerdes<AnySerde, AnySerde>,
-    pipe: (topic: string, record: LoggedRecord) => void,
+    pipe: (topic: string, record: HeldRecord) => void,
   ) {
     this.#topic = topic
     this.#serdes = serdes

@@ -3,7 +3,7 @@ import type { KeyValueState } from '../stores/key-value-state.ts'
 import { MillraceError, reasonOf } from '../model/errors.ts'
 import { SILENT_LOGGER } from '../model/logger.ts'
 import type { RecordHeaders } from '../model/headers.ts'
-import type { RecordSource } from '../model/record-source.ts'
+import { HeldRecordSource } from '../model/held-record-source.ts'
 import { PROVENANCE_HEADER } from '../engine/provenance.ts'
 import { outputBySending, type RecordCollector } from '../engine/record-collector.ts'
 import type { TopicOutput } from '../operators/sink.ts'
@@ -208,13 +208,13 @@ class ModelCollector implements RecordCollector {
 const BATCH_BYTES = 61
 
 /** A block of one record. */
-class SingleRecord implements RecordSource {
-  readonly raw = undefined
-  readonly #record: ObservedRecord
+class SingleRecord extends HeldRecordSource {
+  protected override readonly record: ObservedRecord
   #isRead = false
 
   constructor(record: ObservedRecord) {
-    this.#record = record
+    super()
+    this.record = record
   }
 
   next(): boolean {
@@ -224,34 +224,10 @@ class SingleRecord implements RecordSource {
   }
 
   get offset(): number {
-    return this.#record.offset
-  }
-
-  get timestamp(): number {
-    return this.#record.timestamp
-  }
-
-  get hasKey(): boolean {
-    return this.key !== null
-  }
-
-  get hasValue(): boolean {
-    return this.value !== null
-  }
-
-  get key(): Buffer | null {
-    return this.#record.key
-  }
-
-  get value(): Buffer | null {
-    return this.#record.value
-  }
-
-  get headers(): RecordHeaders {
-    return this.#record.headers
+    return this.record.offset
   }
 
   get position(): number {
-    return this.#record.offset + 1
+    return this.record.offset + 1
   }
 }
