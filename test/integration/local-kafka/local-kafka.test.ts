@@ -7,6 +7,7 @@ import { fileURLToPath, pathToFileURL } from 'node:url'
 import { finalizedFeatures } from '../../../src/local-kafka/broker-features.ts'
 import { isAlive } from '../../../src/local-kafka/cache.ts'
 import { LocalKafka } from '../../../src/local-kafka/local-kafka.ts'
+import { freePorts } from '../../../src/local-kafka/ports.ts'
 import { TRANSACTION_BROKERS, useBroker } from '../../support/broker.ts'
 import { eventually } from '../../support/condition.ts'
 import { adminOf } from '../../support/kafka-client.ts'
@@ -34,16 +35,20 @@ describe('local Kafka', function () {
     expect(failure).to.have.property('code', 'USAGE')
   })
 
-  it('serves on the same port after a node was killed and started again', async () => {
-    const kafka = await LocalKafka.start()
+  it('serves on the port asked for, alone, also after its node was killed and started again', async () => {
+    const [port = 0] = await freePorts(1)
+    const kafka = await LocalKafka.start({ port })
     try {
-      const [before] = kafka.nodes
+      expect(kafka.bootstrapServers).to.equal(`127.0.0.1:${String(port)}`)
+      const second: unknown = await LocalKafka.start({ port }).catch((error: unknown) => error)
+      expect(second).to.have.property('code', 'LOCAL_KAFKA_UNAVAILABLE')
+      expect(String(second)).to.contain(`Port ${String(port)} of 127.0.0.1 is taken`)
       kafka.kill(1, 'SIGKILL')
       await kafka.ended(1)
       expect(kafka.nodes[0]?.running).to.equal(false)
       await kafka.startNode(1)
-      expect(kafka.nodes[0]).to.include({ running: true, port: before?.port })
-      expect(await finalizedFeatures(before?.port ?? 0)).to.include.keys('metadata.version')
+      expect(kafka.nodes[0]).to.include({ running: true, port })
+      expect(await finalizedFeatures(port)).to.include.keys('metadata.version')
     } finally {
       await kafka.stop()
     }
