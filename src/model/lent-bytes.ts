@@ -9,12 +9,12 @@ export class LentBytes {
   keyOf(source: RecordSource): Buffer | null {
     const { raw } = source
     if (raw === undefined) return source.key
-    return raw.keyBytes < 0 ? null : this.#keys.of(raw.batch, raw.keyAt, raw.keyBytes)
+    return raw.keyBytes < 0 ? null : this.#keys.of(raw.batch, raw.batchView, raw.keyAt, raw.keyBytes)
   }
 
   valueOf(source: RecordSource): Buffer | null {
     const { raw } = source
     if (raw === undefined) return source.value
-    return raw.valueBytes < 0 ? null : this.#values.of(raw.batch, raw.valueAt, raw.valueBytes)
+    return raw.valueBytes < 0 ? null : this.#values.of(raw.batch, raw.batchView, raw.valueAt, raw.valueBytes)
   }
 }

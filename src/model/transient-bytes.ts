@@ -1,25 +1,35 @@
 /** Longer ones are rare as keys, and a slice of them costs no more than their copy. */
 const LENGTH_MAX = 64
 
+/** A place for byte strings of one length, to be written as bytes or as words. */
+interface Place {
+  readonly bytes: Buffer
+  readonly view: DataView
+}
+
 /**
  * Copies short byte strings out of a buffer to one place per length, because a slice would be an object per record. What it
  * gave is good until it is asked for another of the same length.
  */
 export class TransientBytes {
-  readonly #places: Buffer[] = []
+  readonly #places: Place[] = []
 
-  /** The `length` bytes of `from` at `at`: a copy, or a slice when they are many. */
-  of(from: Buffer, at: number, length: number): Buffer {
+  /** The `length` bytes of `from` at `at`, whose view is `fromView`: a copy, or a slice when they are many. */
+  of(from: Buffer, fromView: DataView, at: number, length: number): Buffer {
     if (length > LENGTH_MAX) return from.subarray(at, at + length)
-    const place = this.#places[length] ?? this.#addPlaces(length)
-    for (let index = 0; index < length; index += 1) place[index] = from[at + index] ?? 0
-    return place
+    const { bytes, view } = this.#places[length] ?? this.#addPlaces(length)
+    const words = length & ~3
+    for (let index = 0; index < words; index += 4) view.setInt32(index, fromView.getInt32(at + index, true), true)
+    for (let index = words; index < length; index += 1) bytes[index] = from[at + index] ?? 0
+    return bytes
   }
 
-  #addPlaces(length: number): Buffer {
-    for (let missing = this.#places.length; missing <= length; missing += 1) {
-      this.#places.push(Buffer.allocUnsafeSlow(missing))
+  #addPlaces(length: number): Place {
+    for (let missing = this.#places.length; ; missing += 1) {
+      const bytes = Buffer.allocUnsafeSlow(missing)
+      const place = { bytes, view: new DataView(bytes.buffer) }
+      this.#places.push(place)
+      if (missing >= length) return place
     }
-    return this.#places[length] ?? this.#addPlaces(length)
   }
 }

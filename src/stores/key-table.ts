@@ -32,6 +32,8 @@ export class KeyTable {
   #lastKey: Uint8Array | undefined
   #lastEntry = -1
   #lastRef = -1
+  /** What `KeyHashes` had as its version then; −1 when it did not know the key. */
+  #lastVersion = -1
 
   /**
    * @param arena - holds the keys; may hold other things too
@@ -59,12 +61,18 @@ export class KeyTable {
 
   /** The entry of a key, or −1. */
   find(key: Uint8Array): number {
-    // The bytes are looked at all the same, for a caller may reuse them.
-    if (key === this.#lastKey && this.#arena.equals(this.#lastRef, key)) return this.#lastEntry
+    if (key === this.#lastKey && this.#isUnchanged(key)) return this.#lastEntry
     return this.#search(key)
   }
 
+  /** Whether the key found last still has the same bytes: its caller may have reused them. */
+  #isUnchanged(key: Uint8Array): boolean {
+    const version = this.#knownHashes.versionOf(key)
+    return (version !== -1 && version === this.#lastVersion) || this.#arena.equals(this.#lastRef, key)
+  }
+
   #remember(key: Uint8Array, entry: number, ref: number): void {
+    this.#lastVersion = this.#knownHashes.versionOf(key)
     this.#lastKey = key
     this.#lastEntry = entry
     this.#lastRef = ref

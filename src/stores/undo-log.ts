@@ -83,12 +83,10 @@ export class UndoLog {
   /** @param vanished - told of each entry that has no value any more */
   commit(vanished: (entry: number) => void): void {
     this.endRecord()
-    const log = this.#log
-    for (let at = 0; at < log.length; at++) {
-      this.#values.freeToken(log.tokenAt(at))
-      const entry = log.entryAt(at)
-      if (!this.#values.has(entry)) vanished(entry)
-    }
+    // Of a transaction that only counted there is nothing to do, and its rows are not looked at again.
+    if (this.#values.freesTokens) this.#freeOld()
+    if (this.#values.hasGaps) this.#tellVanished(vanished)
+    this.#values.hasGaps = false
     this.#nextTransaction()
   }
 
@@ -106,6 +104,19 @@ export class UndoLog {
   /** Forgets all old values without freeing them: the caller clears the arena. */
   clear(): void {
     this.#nextTransaction()
+  }
+
+  #freeOld(): void {
+    const log = this.#log
+    for (let at = 0; at < log.length; at++) this.#values.freeToken(log.tokenAt(at))
+  }
+
+  #tellVanished(vanished: (entry: number) => void): void {
+    const log = this.#log
+    for (let at = 0; at < log.length; at++) {
+      const entry = log.entryAt(at)
+      if (!this.#values.has(entry)) vanished(entry)
+    }
   }
 
   #undo(at: number, undone: Undone): void {

@@ -34,6 +34,8 @@ export class ValueColumn {
   #rows = new Float64Array(ENTRIES_MIN << ROW_SHIFT)
   #ints = intsOf(this.#rows, 0)
   #reserved = ENTRIES_MIN
+  /** Whether an entry may have lost its value since `hasGaps` was set back. */
+  hasGaps = false
 
   constructor(serde: AnySerde, context: SerdeContext, arena: ByteArena) {
     this.#serde = erasedSerde(serde)
@@ -115,6 +117,7 @@ export class ValueColumn {
 
   /** Takes the value away; its token is not freed. */
   unset(entry: number): void {
+    this.hasGaps = true
     if (!this.#isNumber) this.#tokens[entry] = undefined
     this.#ints[(entry << ROW_INTS_SHIFT) + SIZE] = -1
   }
@@ -142,6 +145,11 @@ export class ValueColumn {
   /** As `sizeOf`, but −1 without a value. */
   rawSizeOf(entry: number): number {
     return this.#ints[(entry << ROW_INTS_SHIFT) + SIZE] ?? -1
+  }
+
+  /** Whether older values hold memory that is to be freed. */
+  get freesTokens(): boolean {
+    return this.#arena !== undefined
   }
 
   freeToken(token: unknown): void {

@@ -6,7 +6,15 @@ import { BATCH, COMPRESSION_CODES, type CompressionType, LENGTH_OVERHEAD, MAGIC 
 import { compress } from './compression.ts'
 import { writeInt64 } from './int64.ts'
 import { SealedBatch } from './sealed-batch.ts'
-import { varintBytes, varlongBytes, writeVarint, writeVarlong } from './varint.ts'
+import {
+  isTwoBytes,
+  shortVarintBytes,
+  varintBytes,
+  varlongBytes,
+  writeShortVarint,
+  writeVarint,
+  writeVarlong,
+} from './varint.ts'
 
 export { type BatchProducer, SealedBatch } from './sealed-batch.ts'
 
@@ -69,6 +77,8 @@ export class RecordBatchWriter {
     assert(Number.isSafeInteger(timestamp), 'a timestamp is an exact number of milliseconds')
     const count = this.#count
     const delta = count === 0 ? 0 : timestamp - this.#baseTimestamp
+    if (isShort(key) && isShort(value) && headers === NO_HEADERS && isTwoBytes(delta) && isTwoBytes(count))
+      return this.#appendShort(key, value, timestamp, delta)
     const keyBytes = key === null ? -1 : key.length
     const valueBytes = value === null ? -1 : value.length
     const body =
@@ -168,6 +178,29 @@ export class RecordBatchWriter {
     this.#isSealed = false
   }
 
+  /** A record all of whose lengths and numbers take a byte or two, as most do: half the time of any other. */
+  #appendShort(key: Uint8Array, value: Uint8Array, timestamp: number, delta: number): boolean {
+    const count = this.#count
+    // Attributes, lengths of key and value, number of headers.
+    const body = 4 + shortVarintBytes(delta) + shortVarintBytes(count) + key.length + value.length
+    const start = this.#position
+    const end = start + shortVarintBytes(body) + body
+    if (end > this.#maxBytes) return this.#refuse(body, delta)
+    if (end > this.#buffer.length) this.#grow(end)
+
+    const buffer = this.#buffer
+    let at = writeShortVarint(buffer, start, body)
+    buffer[at] = 0
+    at = writeShortVarint(buffer, at + 1, delta)
+    at = writeShortVarint(buffer, at, count)
+    at = writeShort(buffer, at, key)
+    at = writeShort(buffer, at, value)
+    buffer[at] = 0
+    assert(at + 1 === end, 'a record has the size that was computed')
+    this.#appended(end, timestamp)
+    return true
+  }
+
   #appended(end: number, timestamp: number): void {
     if (this.#count === 0) this.#baseTimestamp = timestamp
     if (timestamp > this.#maxTimestamp) this.#maxTimestamp = timestamp
@@ -210,6 +243,28 @@ function writeBytes(buffer: Buffer, at: number, bytes: Uint8Array | null): numbe
   const start = writeVarint(buffer, at, length)
   if (length > COPY_LOOP_BYTES_MAX) buffer.set(bytes, start)
   else for (let index = 0; index < length; index += 1) buffer[start + index] = bytes[index] ?? 0
+  return start + length
+}
+
+/** Whether the length of these bytes takes one byte. */
+function isShort(bytes: Uint8Array | null): bytes is Uint8Array {
+  return bytes !== null && bytes.length < 64
+}
+
+/** Bytes whose length takes one byte; a few at a time, because each turn of a loop costs as much as a byte. */
+function writeShort(buffer: Buffer, at: number, bytes: Uint8Array): number {
+  const length = bytes.length
+  buffer[at] = length << 1
+  const start = at + 1
+  let index = 0
+  for (; index + 3 < length; index += 4) {
+    const to = start + index
+    buffer[to] = bytes[index] ?? 0
+    buffer[to + 1] = bytes[index + 1] ?? 0
+    buffer[to + 2] = bytes[index + 2] ?? 0
+    buffer[to + 3] = bytes[index + 3] ?? 0
+  }
+  for (; index < length; index += 1) buffer[start + index] = bytes[index] ?? 0
   return start + length
 }
 

@@ -1,7 +1,28 @@
+/** Whether a zigzag varint of an integer takes two bytes at most, and the integer is not negative. */
+export function isTwoBytes(value: number): boolean {
+  return value >= 0 && value < 8_192
+}
+
+/** As `varintBytes`, for an integer that `isTwoBytes`. */
+export function shortVarintBytes(value: number): number {
+  return value < 64 ? 1 : 2
+}
+
+/** As `writeVarint`, for an integer that `isTwoBytes`. */
+export function writeShortVarint(buffer: Uint8Array, at: number, value: number): number {
+  if (value < 64) {
+    buffer[at] = value << 1
+    return at + 1
+  }
+  buffer[at] = ((value << 1) & 0x7f) | 0x80
+  buffer[at + 1] = value >> 6
+  return at + 2
+}
+
 /** How many bytes a zigzag varint of a 32-bit integer takes. Kafka: `ByteUtils.sizeOfVarint`. */
 export function varintBytes(value: number): number {
   // Nearly all lengths and deltas; the rest stands apart so that the compiler inlines this.
-  if (value >= 0 && value < 8_192) return value < 64 ? 1 : 2
+  if (isTwoBytes(value)) return shortVarintBytes(value)
   return longVarintBytes(value)
 }
 
@@ -15,16 +36,7 @@ function longVarintBytes(value: number): number {
 
 /** Writes a 32-bit integer as a zigzag varint; the position after it. */
 export function writeVarint(buffer: Uint8Array, at: number, value: number): number {
-  if (value >= 0 && value < 64) {
-    buffer[at] = value << 1
-    return at + 1
-  }
-  if (value >= 0 && value < 8_192) {
-    buffer[at] = ((value << 1) & 0x7f) | 0x80
-    buffer[at + 1] = value >> 6
-    return at + 2
-  }
-  return writeLongVarint(buffer, at, value)
+  return isTwoBytes(value) ? writeShortVarint(buffer, at, value) : writeLongVarint(buffer, at, value)
 }
 
 function writeLongVarint(buffer: Uint8Array, at: number, value: number): number {
