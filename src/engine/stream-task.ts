@@ -272,6 +272,7 @@ export class StreamTask {
   #processHead(queue: PartitionQueue): void {
     const { collector } = this.#ports
     const record = this.#record
+    const timeBeforeMs = this.#streamTimeMs
     collector.beginRecord()
     try {
       const head = queue.head()
@@ -288,7 +289,11 @@ export class StreamTask {
       }
     } catch (thrown) {
       this.#rollback()
-      if (thrown instanceof UnresolvedTopic) queue.putBack()
+      if (thrown instanceof UnresolvedTopic) {
+        queue.putBack()
+        // Punctuations that its time makes due come behind it.
+        this.#streamTimeMs = timeBeforeMs
+      }
       if (phaseOf(thrown) === 'deserialization') this.#enterUnread(queue)
       this.#answer(thrown, queue.source.errors)
     }

@@ -54,6 +54,34 @@ describe('a topic that nobody has looked up', () => {
     expect(bench.sent('late')).to.deep.equal([['p', '1', 20]])
   })
 
+  it('moves the time of the stream with the record that is put back, not before it', () => {
+    const bench = new TaskBench(builder => {
+      builder
+        .stream('in', text)
+        .process({
+          init: ({ forward, schedule }) => {
+            schedule({ every: 10, by: 'streamTime' }, timestamp => {
+              forward({ key: 'p', value: 'tick', timestamp })
+            })
+            return ({ key, value }) => {
+              forward({ key, value })
+            }
+          },
+        })
+        .to(() => 'late', text)
+    })
+    bench.unresolved.add('late')
+    bench.feed('in', [{ key: 'a', value: '1', timestamp: 20 }])
+    expect(() => bench.task.process(1)).to.throw(UnresolvedTopic)
+    bench.unresolved.clear()
+
+    bench.task.process(1)
+    expect(bench.sent('late')).to.deep.equal([
+      ['a', '1', 20],
+      ['p', 'tick', 20],
+    ])
+  })
+
   it('hands a cached result on again as it was, and the one before it: steps may have changed both in place', () => {
     const total = json<{ n: number }>()
     const bench = new TaskBench(
