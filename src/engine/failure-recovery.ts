@@ -62,6 +62,8 @@ export class FailureRecovery {
     let startsOver = false
     for (;;) {
       if (error.reaction === 'stop' || error.reaction === 'deadLetter') throw error
+      // The next start asks the group; an abort would break I10, and hide this failure behind that one.
+      if (error.code === 'COMMIT_OUTCOME_UNKNOWN' && stopRequested()) return error
       const count = this.#count(error)
       logger.warn({ err: error }, 'going back to the last commit')
       // The first reaction is at once; what fails again and again must not keep the processor busy.

@@ -176,4 +176,12 @@ describe('failure recovery', () => {
     expect((await bench.recover('KAFKA_ERROR'))?.code).to.equal('REQUEST_TIMED_OUT')
     expect(bench.calls).to.deep.equal(['abort'])
   })
+
+  it('leaves a commit of unknown outcome to the next start when a stop is asked for: an abort would answer it', async () => {
+    const bench = new RecoveryBench()
+    bench.stopRequested = true
+
+    expect((await bench.recover('COMMIT_OUTCOME_UNKNOWN'))?.code).to.equal('COMMIT_OUTCOME_UNKNOWN')
+    expect(bench.calls).to.deep.equal([])
+  })
 })
