@@ -42,12 +42,33 @@ export function failureOf(phase: FailurePhase, cause: unknown, record: CurrentRe
   }
 }
 
-/** What the policies say; a function that throws or answers nonsense counts as `stop`. */
+/**
+ * What the policies say; a function that answers nonsense counts as `stop`.
+ *
+ * @throws MillraceError with the reaction `stop` when a function fails itself
+ */
 export function reactionTo(failure: RecordFailure, policies: ErrorPolicies): RecordReaction {
   const policy = policies[failure.phase] ?? 'stop'
   if (typeof policy !== 'function') return policy
-  const answer: unknown = policy(failure)
+  let answer: unknown
+  try {
+    answer = policy(failure)
+  } catch (thrown) {
+    throw policyError(failure, thrown)
+  }
   return answer === 'skip' || answer === 'deadLetter' ? answer : 'stop'
+}
+
+/** Tells both failures: the policy is to be corrected, and the record comes again. */
+function policyError({ cause, metadata, node, phase }: RecordFailure, thrown: unknown): MillraceError {
+  return new MillraceError('PROCESSING_FAILED', {
+    ...metadata,
+    node,
+    cause: thrown,
+    what: `The error policy for ${phase} failed itself: ${reasonOf(thrown)}. It was asked about: ${reasonOf(cause)}.`,
+    action: `Correct the function given as \`errors.${phase}\`.`,
+    reaction: 'stop',
+  })
 }
 
 /** The error that ends the task for a record whose policy says stop. */

@@ -136,9 +136,10 @@ function forwarder(
     const { timestamp: timestampBefore, headers: headersBefore } = view
     const timestamp = forwarded.timestamp ?? timestampBefore
     if (!Number.isSafeInteger(timestamp) || timestamp < 0) {
-      throw new MillraceError('TIMESTAMP_INVALID', {
+      // Not `TIMESTAMP_INVALID`: that is a source's, and answered by the policy for what cannot be read.
+      throw new MillraceError('PROCESSING_FAILED', {
         node: name,
-        what: `A processor forwarded a record with the timestamp ${String(timestamp)}.`,
+        what: `The processor ${name} forwarded a record with the timestamp ${String(timestamp)}.`,
       })
     }
     if (keepsKey && !current.isSet) {
