@@ -60,9 +60,11 @@ export function knownOfStep(
   input: KnownSides,
   resultOf: (spec: ExpressionSpec) => KnownValue,
 ): KnownSides {
-  const computed = (spec: ExpressionSpec, serde: SerdeSpec | undefined): KnownValue => written(resultOf(spec), serde)
+  // What code gives nobody knows, whatever its serde is called: the next step sees it before any serde does.
+  const computed = (spec: ExpressionSpec, serde: SerdeSpec | undefined): KnownValue =>
+    spec.kind === 'module' ? UNKNOWN : written(resultOf(spec), serde)
   const computedKey = (spec: ExpressionSpec): KnownValue =>
-    step.key === undefined
+    step.key === undefined && spec.kind !== 'module'
       ? { type: 'string', hint: `step "${step.name}" computes the key, which is text` }
       : computed(spec, step.key)
   const { key, value } = knownOfResult(step, step.operator, input, { computed, computedKey })

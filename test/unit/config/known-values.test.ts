@@ -86,6 +86,10 @@ describe('what is known of keys and values', () => {
   b: { from: a, value: value.anything }
   c: { from: texts, value: { x: value }, serdes: { value: { module: "./own.mjs#serde" } } }
   d: { from: c, filter: value.y == 1 }
+  e: { from: orders, key: { module: "./own.mjs#made" } }
+  f: { from: e, filter: key.part == 1 }
+  g: { from: texts, value: { module: "./own.mjs#made" }, serdes: { value: string } }
+  h: { from: g, filter: value.part == 1 }
 `)
   })
 
