@@ -60,7 +60,9 @@ export class WriteCache {
   readonly #serdeContext: SerdeContext
   readonly #changelog: Changelog | undefined
   readonly #context: () => UpdateContext
+  /** By key, in the order of the latest writes unless something was put back. */
   readonly #held = new Map<string, Held>()
+  #isOrdered = true
   /** What keys had at the record's savepoint. */
   readonly #record = new Map<string, Held | undefined>()
   #sequence = 0
@@ -104,7 +106,8 @@ export class WriteCache {
 
   /** Tells of everything held, and writes it to the changelog. */
   flush(): void {
-    const writes = [...this.#held.values()].toSorted((a, b) => a.sequence - b.sequence)
+    this.#putInOrder()
+    const writes = [...this.#held.values()]
     // Put back if one of them fails: nothing was told then.
     for (const [text, held] of this.#held) if (!this.#record.has(text)) this.#record.set(text, held)
     this.#clear()
@@ -118,18 +121,19 @@ export class WriteCache {
   rollbackRecord(): void {
     for (const [text, held] of this.#record) {
       this.#remove(text)
-      if (held !== undefined) this.#set(text, held.isTold ? this.#asItWas(held) : held)
+      if (held === undefined) continue
+      this.#set(text, held.isTold ? this.#asItWas(held) : held)
+      this.#isOrdered = false
     }
     this.#record.clear()
   }
 
   /** Whether more is held than there is room for; the oldest write leaves then. */
   evict(): void {
-    while (this.#bytes > this.maxBytes) {
-      let oldest: Held | undefined
-      for (const held of this.#held.values()) if (oldest === undefined || held.sequence < oldest.sequence) oldest = held
-      if (oldest === undefined) return
-      const text = textOf(oldest.key)
+    if (this.#bytes <= this.maxBytes) return
+    this.#putInOrder()
+    for (const [text, oldest] of this.#held) {
+      if (this.#bytes <= this.maxBytes) return
       if (!this.#record.has(text)) this.#record.set(text, oldest)
       this.#remove(text)
       this.#tell(oldest)
@@ -172,6 +176,15 @@ export class WriteCache {
     return this.#serde?.deserialize(Buffer.from(bytes), this.#serdeContext)
   }
 
+  /** What was put back stands at the end of the map. */
+  #putInOrder(): void {
+    if (this.#isOrdered) return
+    const inOrder = [...this.#held].toSorted(([, a], [, b]) => a.sequence - b.sequence)
+    this.#held.clear()
+    for (const [text, held] of inOrder) this.#held.set(text, held)
+    this.#isOrdered = true
+  }
+
   #set(text: string, held: Held): void {
     this.#remove(text)
     this.#held.set(text, held)
@@ -187,6 +200,7 @@ export class WriteCache {
 
   #clear(): void {
     this.#held.clear()
+    this.#isOrdered = true
     this.#bytes = 0
   }
 }
