@@ -1,4 +1,6 @@
 import { expect } from 'chai'
+import { fileURLToPath } from 'node:url'
+import { runCommand } from '../../../src/local-kafka/command.ts'
 import { uniqueName } from '../../support/broker.ts'
 import { eventually } from '../../support/condition.ts'
 import { kafkaTool } from '../../support/java-libraries.ts'
@@ -9,9 +11,22 @@ import { numbered, useCaseRoom } from '../cases/case-room.ts'
 /** Records of both transactions, and the marker of each in either partition. */
 const WRITTEN = 50 + 20 + 2 * 2
 
+const SCRIPT = fileURLToPath(new URL('../../../scripts/kafka.js', import.meta.url))
+
 describe("Kafka's own command-line tools", function () {
   this.timeout(240_000)
   const room = useCaseRoom()
+
+  it('are run by `npm run kafka -- tool`, on the Kafka that is named', async () => {
+    const topic = await room().topic('in', 2)
+    const tool = ['tool', 'kafka-topics', '--describe', '--topic', topic]
+    const { exitCode, output } = await runCommand(process.execPath, [SCRIPT, ...tool], {
+      timeoutMs: 120_000,
+      env: { KAFKA_BOOTSTRAP_SERVERS: room().servers },
+    })
+    expect(exitCode, output).to.equal(0)
+    expect(output).to.match(new RegExp(`Topic: ${topic}\\s.*PartitionCount: 2`))
+  })
 
   it('see the group with lag 0, the same ends, and no transaction that hangs; a Java reader sees the output', async () => {
     const input = await room().topic('in', 2)
