@@ -13,6 +13,13 @@ const CHUNK_RECORDS_MAX = 1_024
  */
 const BURST_RECORDS_MAX = 16
 
+/** A block on its way to the task that reads the input. */
+interface FedBlock {
+  readonly task: ActiveTask
+  readonly input: TaskInput
+  readonly block: FetchedBlock
+}
+
 /** Hands fetched blocks to tasks and lets them process a chunk at a time. Kafka Streams: `TaskExecutor`. */
 export class TaskExecutor {
   readonly #fetcher: Pick<Fetcher, 'take'>
@@ -20,6 +27,8 @@ export class TaskExecutor {
   readonly #strategy: CommitStrategy
   readonly #metrics: Pick<ThreadMetrics, 'taken' | 'latency'>
   #burstRecords = 1
+  /** Blocks whose offsets could not be given away yet: nobody fetches them again, so they are offered again. */
+  #unadmitted: readonly FedBlock[] = []
 
   constructor(parts: {
     readonly fetcher: Pick<Fetcher, 'take'>
@@ -35,29 +44,36 @@ export class TaskExecutor {
 
   /** Moves prefetched blocks into empty queues. A promise only where the strategy has to commit before they may be processed. */
   feed(tasks: readonly ActiveTask[]): Promise<void> | undefined {
-    let admitted: { readonly task: ActiveTask; readonly input: TaskInput; readonly block: FetchedBlock }[] | undefined
+    const blocks = this.#unadmitted.filter(isStillDue)
     for (const task of tasks) {
       for (const input of task.inputs) {
-        if (task.task.queued(input.topicPartition.topic)) continue
+        if (task.task.queued(input.topicPartition.topic) || blocks.some(waiting => waiting.input === input)) continue
         const block = this.#fetcher.take(input.topicPartition)
-        if (block === undefined) continue
-        admitted ??= []
-        admitted.push({ task, input, block })
+        if (block !== undefined) blocks.push({ task, input, block })
       }
     }
-    if (admitted === undefined) return undefined
-    const blocks = admitted
-    const enqueue = (): void => {
-      for (const { task, input, block } of blocks) {
-        input.leaderEpoch = () => block.cursor.batchLeaderEpoch
-        task.task.enqueue(input.topicPartition.topic, block.cursor)
-        this.#metrics.taken(input.topicPartition.topic, block.bytes)
-      }
-    }
+    this.#unadmitted = NO_BLOCKS
+    if (blocks.length === 0) return undefined
     const admission = this.#strategy.admit(blocks.map(admittedBlock))
-    if (admission !== undefined) return admission.then(enqueue)
-    enqueue()
-    return undefined
+    if (admission === undefined) {
+      this.#enqueue(blocks)
+      return undefined
+    }
+    return admission.then(
+      () => this.#enqueue(blocks),
+      (error: unknown) => {
+        this.#unadmitted = blocks
+        throw error
+      },
+    )
+  }
+
+  #enqueue(blocks: readonly FedBlock[]): void {
+    for (const { task, input, block } of blocks) {
+      input.leaderEpoch = () => block.cursor.batchLeaderEpoch
+      task.task.enqueue(input.topicPartition.topic, block.cursor)
+      this.#metrics.taken(input.topicPartition.topic, block.bytes)
+    }
   }
 
   /**
@@ -94,6 +110,13 @@ export class TaskExecutor {
   }
 }
 
-function admittedBlock({ input, block }: { readonly input: TaskInput; readonly block: FetchedBlock }): AdmittedBlock {
+const NO_BLOCKS: readonly FedBlock[] = []
+
+/** Whether a block waits for its task: that one may be closed, or reading may have jumped over deleted records. */
+function isStillDue({ task, input, block }: FedBlock): boolean {
+  return task.state === 'running' && block.endOffset > input.rewindTo
+}
+
+function admittedBlock({ input, block }: FedBlock): AdmittedBlock {
   return { topicPartition: input.topicPartition, endOffset: block.endOffset }
 }

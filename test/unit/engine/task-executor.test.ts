@@ -1,9 +1,12 @@
 import { expect } from 'chai'
 import type { ActiveTask } from '../../../src/engine/active-task.ts'
-import type { CommitStrategy } from '../../../src/engine/commit-strategy.ts'
+import type { AdmittedBlock, CommitStrategy } from '../../../src/engine/commit-strategy.ts'
 import { TaskExecutor } from '../../../src/engine/task-executor.ts'
 import { ThreadMetrics } from '../../../src/engine/thread-metrics.ts'
+import type { FetchedBlock } from '../../../src/kafka/fetcher/fetcher.ts'
+import { MillraceError } from '../../../src/model/errors.ts'
 import { SILENT_LOGGER } from '../../../src/model/logger.ts'
+import { rejectionOf } from '../../support/rejection.ts'
 
 /** Time that only the steps of a task spend. */
 class StepTime {
@@ -92,5 +95,72 @@ describe('task executor', () => {
     const states = [1, 2, 3].map(() => taskOf(clock, 500, () => 0.001))
     const tasks = states.map(({ task }) => task)
     expect([executor().process(tasks, 2), executor().process(tasks, 0)]).to.deep.equal([2, 0])
+  })
+
+  describe('that gives offsets away first (at_most_once)', () => {
+    const IN = { topic: 'in', partition: 0 }
+
+    /** A task that is handed one block, whose offsets are given away as the answers say. */
+    class Admissions {
+      readonly fed: number[] = []
+      readonly asked: number[] = []
+      readonly answers: (MillraceError | 'done')[] = []
+      readonly input = { topicPartition: IN, rewindTo: 10, leaderEpoch: () => -1 }
+      readonly #blocks = [{ endOffset: 25, bytes: 1, cursor: { batchLeaderEpoch: 3 } }]
+      readonly #task = {
+        state: 'running' as ActiveTask['state'],
+        inputs: [this.input],
+        task: { queued: () => false, enqueue: () => this.fed.push(this.input.leaderEpoch()) },
+      }
+      readonly #executor = new TaskExecutor({
+        fetcher: { take: () => this.#blocks.shift() as unknown as FetchedBlock | undefined },
+        clock,
+        strategy: {
+          admit: async (blocks: readonly AdmittedBlock[]) => {
+            this.asked.push(...blocks.map(({ endOffset }) => endOffset))
+            await Promise.resolve()
+            const answer = this.answers.shift()
+            if (answer instanceof MillraceError) throw answer
+          },
+        } as unknown as CommitStrategy,
+        metrics: new ThreadMetrics(SILENT_LOGGER),
+      })
+
+      set state(state: ActiveTask['state']) {
+        this.#task.state = state
+      }
+
+      async feed(): Promise<void> {
+        await this.#executor.feed([this.#task as unknown as ActiveTask])
+      }
+    }
+
+    it('offers a block again whose offsets could not be given away: nobody fetches it a second time', async () => {
+      const admissions = new Admissions()
+      admissions.answers.push(new MillraceError('REQUEST_TIMED_OUT'))
+      expect((await rejectionOf(admissions.feed())).code).to.equal('REQUEST_TIMED_OUT')
+      expect(admissions.fed).to.deep.equal([])
+
+      await admissions.feed()
+      await admissions.feed()
+      expect(admissions.asked).to.deep.equal([25, 25])
+      expect(admissions.fed).to.deep.equal([3])
+    })
+
+    it('forgets such a block with its task, and where reading has jumped over it', async () => {
+      for (const forget of [
+        (admissions: Admissions) => (admissions.state = 'closed'),
+        (admissions: Admissions) => (admissions.input.rewindTo = 25),
+      ]) {
+        const admissions = new Admissions()
+        admissions.answers.push(new MillraceError('MEMBERSHIP_LOST'))
+        await rejectionOf(admissions.feed())
+        forget(admissions)
+
+        await admissions.feed()
+        expect(admissions.asked).to.deep.equal([25])
+        expect(admissions.fed).to.deep.equal([])
+      }
+    })
   })
 })
