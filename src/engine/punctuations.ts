@@ -9,7 +9,6 @@ interface Schedule {
   readonly callback: (timestamp: number) => void
   /** Next time, in ms. */
   readonly next: TaskVariable
-  isCancelled: boolean
 }
 
 /** Punctuations of a task on one clock. Kafka Streams: `PunctuationQueue`. */
@@ -39,13 +38,15 @@ export class Punctuations {
       // By wall clock a restart begins anew, as in the JVM; by stream time the result would depend on the restart.
       kept: this.#clock === 'streamTime',
     })
-    const schedule: Schedule = { node, everyMs, callback, next, isCancelled: false }
+    const schedule: Schedule = { node, everyMs, callback, next }
     this.#schedules.push(schedule)
     return {
       cancel: () => {
-        schedule.isCancelled = true
         const at = this.#schedules.indexOf(schedule)
-        if (at !== -1) this.#schedules.splice(at, 1)
+        if (at === -1) return
+        this.#schedules.splice(at, 1)
+        // Its time would travel with every commit from here on.
+        this.#variables.drop(next)
       },
     }
   }

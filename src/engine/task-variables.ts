@@ -44,6 +44,14 @@ export class TaskVariables {
     return variable
   }
 
+  /** Forgets a variable that nobody uses any more. */
+  drop(variable: TaskVariable): void {
+    const at = this.#variables.indexOf(variable)
+    if (at === -1) return
+    this.#variables.splice(at, 1)
+    this.#byName.delete(variable.name)
+  }
+
   /** Values to keep with the committed offsets; those still at their initial value are left out. */
   snapshot(): ReadonlyMap<string, number> {
     const values = new Map<string, number>()

@@ -19,4 +19,24 @@ describe('times of a stream task', () => {
     expect(bench.dropped).to.deep.equal([])
     expect(bench.sent('app-w-changelog')).to.have.length(3)
   })
+
+  it('forget a punctuation that is cancelled: one for each record must not fill the metadata of the offsets', () => {
+    const bench = new TaskBench(builder => {
+      builder.stream('in', { key: string, value: string }).process({
+        init:
+          ({ schedule }) =>
+          ({ timestamp }) => {
+            const timer = schedule({ every: 10, by: 'streamTime', startAt: timestamp + 5 }, () => {
+              timer.cancel()
+            })
+          },
+      })
+    })
+    for (let time = 10; time < 1_000; time += 10) {
+      bench.feed('in', [{ key: 'a', value: '1', timestamp: time, offset: time }])
+      bench.task.process(1)
+    }
+
+    expect(bench.task.variables.snapshot().size).to.be.at.most(1)
+  })
 })
