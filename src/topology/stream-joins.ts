@@ -102,7 +102,7 @@ function bufferOf(
   if (grace === undefined) return undefined
   const { graph } = stream
   if (!table.origin.isVersioned) {
-    graph.report('TOPOLOGY_INVALID', {
+    graph.report('TABLE_NOT_VERSIONED', {
       node: name,
       what: `${name} waits for the table, and the table keeps no versions: it would be joined as it is later.`,
       action: 'Give the table `versioned`, or leave `grace` out.',

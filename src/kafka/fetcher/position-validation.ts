@@ -1,6 +1,7 @@
 import type { MillraceError } from '../../model/errors.ts'
 import { formatTopicPartition } from '../../model/topic-partition.ts'
 import type { RequestBodies, ResponseBodies } from '../protocol/api.ts'
+import { ERROR_CODE } from '../protocol/error-codes.ts'
 import { handleCode, handleThrown, outOfRange } from './fetch-errors.ts'
 import type { FetchHost } from './fetch-host.ts'
 import type { FetchPartition } from './fetch-partition.ts'
@@ -73,7 +74,8 @@ function settle(host: FetchHost, { partition }: Question, answer: EndOffsets | u
   }
   const end = answer.topics.find(one => one.topic === topic)?.partitions.find(one => one.partition === number)
   if (end === undefined || end.errorCode !== 0) {
-    handleCode(host, partition, end?.errorCode ?? 5)
+    // Left out: it does not lead the partition any more.
+    handleCode(host, partition, end?.errorCode ?? ERROR_CODE.NOT_LEADER_OR_FOLLOWER)
     return
   }
   if (end.leaderEpoch < 0 || end.endOffset < partition.offset) {
