@@ -14,6 +14,7 @@ export interface ThreadListeners {
   readonly onRestore: (progress: RestoreProgress) => void
 }
 
+/** Everything a stream thread is made of; nothing of it is shared with another one. */
 export interface StreamThreadOptions {
   readonly name: string
   readonly config: EngineConfig

@@ -21,7 +21,7 @@ export class ByteArena {
   readonly #slabs: Buffer[] = []
   /** The same bytes, to be read as numbers. */
   readonly #views: DataView[] = []
-  /** Freed blocks by size in units; a block's first bytes link to the next of its size. */
+  /** Freed blocks by their size in units. */
   readonly #free = new Map<number, number[]>()
   #slab = -1
   #usedUnits = SLAB_UNITS

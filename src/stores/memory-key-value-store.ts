@@ -31,8 +31,8 @@ export interface MemoryStoreOptions {
 }
 
 /**
- * A key-value store in memory, written through, with an undo log for the open transaction. Costs about 40 bytes an entry
- * beside key and value, and nothing for the garbage collector to walk.
+ * A key-value store in memory, written through, with an undo log for the open transaction. Costs 70 to 150 bytes
+ * an entry beside key and value, by how full its tables are, and nothing for the garbage collector to walk.
  */
 export class MemoryKeyValueStore implements KeyValueState {
   readonly kind = 'keyValue'

@@ -47,7 +47,7 @@ export interface ProduceAnswer {
   readonly idempotent: boolean
 }
 
-/** What becomes of a batch after its partition's answer (docs/reliability.md, "Error code → reaction"). */
+/** What becomes of a batch after its partition's answer (docs/reliability.md, "Answers of a broker"). */
 export function judgeProduce({ code, message, lane, batch, idempotent }: ProduceAnswer): ProduceVerdict {
   // 46: an earlier attempt had arrived.
   if (code === 0 || code === ERROR_CODE.DUPLICATE_SEQUENCE_NUMBER) return { type: 'acknowledged' }

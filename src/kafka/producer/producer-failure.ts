@@ -15,7 +15,7 @@ export function isTooLarge(code: number): boolean {
 
 /**
  * An error code of a broker that no retry can clear, or that none has cleared until the deadline, as the error the
- * engine reacts to (docs/reliability.md, "Error code → reaction").
+ * engine reacts to (docs/reliability.md, "Answers of a broker").
  *
  * @param where - what was asked, such as `EndTxn of transactional id orders-1`
  */
