@@ -24,6 +24,12 @@ export class TransientBytes {
     return bytes
   }
 
+  /** A place for `length` bytes to be written to; good for as long as what `of` gives, and it must not be asked in between. */
+  place(length: number): Buffer {
+    if (length > LENGTH_MAX) return Buffer.allocUnsafe(length)
+    return (this.#places[length] ?? this.#addPlaces(length)).bytes
+  }
+
   #addPlaces(length: number): Place {
     for (let missing = this.#places.length; ; missing += 1) {
       const bytes = Buffer.allocUnsafeSlow(missing)

@@ -9,9 +9,16 @@ export const INT64_BYTES = 8
 
 /** Writes a safe integer as 8 bytes big-endian in two halves: no BigInt on the hot path. */
 export function writeSafeInt64(buffer: Buffer, value: number, at: number): void {
-  buffer.writeInt32BE(Math.floor(value / TWO_POW_32), at)
-  // `>>>` takes the number modulo 2^32, which is the two's complement lower half for negative numbers too.
-  buffer.writeUInt32BE(value >>> 0, at + 4)
+  const upper = Math.floor(value / TWO_POW_32)
+  // Shifts take the number modulo 2^32, which is the two's complement lower half for negative numbers too.
+  buffer[at] = upper >>> 24
+  buffer[at + 1] = upper >>> 16
+  buffer[at + 2] = upper >>> 8
+  buffer[at + 3] = upper
+  buffer[at + 4] = value >>> 24
+  buffer[at + 5] = value >>> 16
+  buffer[at + 6] = value >>> 8
+  buffer[at + 7] = value
 }
 
 /** Reads 8 bytes big-endian; `undefined` when the integer is beyond ±(2^53 − 1). */

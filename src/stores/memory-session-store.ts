@@ -94,12 +94,13 @@ export class MemorySessionStore extends MemoryTimedStore implements SessionState
     return { rawKey: key.subarray(0, at), time, tag }
   }
 
-  protected override logKey(key: Uint8Array, time: number, tag: number): Uint8Array {
-    const bytes = Buffer.allocUnsafe(key.length + 2 * BOUND_BYTES)
-    bytes.set(key, 0)
-    writeSafeInt64(bytes, time, key.length)
-    writeSafeInt64(bytes, tag, key.length + BOUND_BYTES)
-    return bytes
+  protected override get tailBytes(): number {
+    return 2 * BOUND_BYTES
+  }
+
+  protected override writeTail(bytes: Buffer, at: number, time: number, tag: number): void {
+    writeSafeInt64(bytes, time, at)
+    writeSafeInt64(bytes, tag, at + BOUND_BYTES)
   }
 
   /** Sessions of one end, by start and key. */

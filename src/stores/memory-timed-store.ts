@@ -1,6 +1,7 @@
 import { MillraceError } from '../model/errors.ts'
 import { NO_HEADERS, type RecordHeaders } from '../model/headers.ts'
 import type { KeyHashes } from '../model/key-hashes.ts'
+import { TransientBytes } from '../model/transient-bytes.ts'
 import type { UpcomingKeys } from '../model/upcoming-keys.ts'
 import type { ErasedSerializer } from '../serdes/erased-serde.ts'
 import { rememberingSerializer } from '../serdes/remembering-serializer.ts'
@@ -13,6 +14,9 @@ import { UndoLog } from './undo-log.ts'
 import { UndoneNumber } from './undone-number.ts'
 import { ValueColumn } from './value-column.ts'
 import type { WriteCache } from './write-cache.ts'
+
+/** Below this a loop copies faster than a call into the runtime. */
+const COPY_LOOP_BYTES_MAX = 32
 
 /** Options of a window or session store in memory. */
 export interface MemoryTimedStoreOptions {
@@ -50,6 +54,7 @@ export abstract class MemoryTimedStore implements StateStore {
   readonly #changelog: Changelog | undefined
   readonly #maxBytes: number
   readonly #arena = new ByteArena()
+  readonly #logKeys = new TransientBytes()
   readonly #undo: UndoLog
   readonly #serializer: ErasedSerializer
   readonly #serdeContext: SerdeContext
@@ -184,8 +189,11 @@ export abstract class MemoryTimedStore implements StateStore {
   /** The parts of a changelog key. */
   protected abstract parts(key: Buffer): { readonly rawKey: Buffer; readonly time: number; readonly tag: number }
 
-  /** The changelog key of a row. */
-  protected abstract logKey(key: Uint8Array, time: number, tag: number): Uint8Array
+  /** Bytes of a changelog key behind the row's key. */
+  protected abstract get tailBytes(): number
+
+  /** Writes them. */
+  protected abstract writeTail(bytes: Buffer, at: number, time: number, tag: number): void
 
   /**
    * Lowest time that is seen by its key. With a cache everything is seen that is still there, as in the JVM, whose cache keeps
@@ -230,7 +238,7 @@ export abstract class MemoryTimedStore implements StateStore {
     if (time >= this.heldFrom) this.#set(key, time, tag, value, bytes, timestamp)
     this.#lastPutBytes = bytes
     if (this.cache === undefined) this.log(key, time, tag, bytes, timestamp, headers)
-    else this.cache.write(this.logKey(key, time, tag), bytes, value, timestamp, old)
+    else this.cache.write(this.#keptLogKey(key, time, tag), bytes, value, timestamp, old)
   }
 
   /** Writes the changelog record of a row. */
@@ -244,11 +252,28 @@ export abstract class MemoryTimedStore implements StateStore {
   ): void {
     if (this.#changelog === undefined) return
     this.#logged = true
-    this.#changelog.append(this.logKey(key, time, tag), bytes, timestamp, headers)
+    this.#changelog.append(this.#lentLogKey(key, time, tag), bytes, timestamp, headers)
   }
 
   protected assertOpen(): void {
     if (this.#closed) throw new MillraceError('STORE_CLOSED', { node: this.name })
+  }
+
+  /** The changelog key of a row, for whoever copies it. */
+  #lentLogKey(key: Uint8Array, time: number, tag: number): Uint8Array {
+    return this.#writeLogKey(this.#logKeys.place(key.length + this.tailBytes), key, time, tag)
+  }
+
+  #keptLogKey(key: Uint8Array, time: number, tag: number): Uint8Array {
+    return this.#writeLogKey(Buffer.allocUnsafe(key.length + this.tailBytes), key, time, tag)
+  }
+
+  #writeLogKey(bytes: Buffer, key: Uint8Array, time: number, tag: number): Uint8Array {
+    const { length } = key
+    if (length > COPY_LOOP_BYTES_MAX) bytes.set(key)
+    else for (let at = 0; at < length; at++) bytes[at] = key[at] ?? 0
+    this.writeTail(bytes, length, time, tag)
+    return bytes
   }
 
   #set(key: Uint8Array, time: number, tag: number, value: unknown, bytes: Uint8Array | null, timestamp: number): void {
@@ -278,7 +303,7 @@ export abstract class MemoryTimedStore implements StateStore {
 
   /** The value that will be the one before, once the cache tells of the row; asked for at its first write only. */
   #heldBefore(key: Uint8Array, time: number, tag: number): unknown {
-    if (this.cache?.holds(this.logKey(key, time, tag)) === true) return null
+    if (this.cache?.holds(this.#lentLogKey(key, time, tag)) === true) return null
     const row = this.visibleRow(key, time, tag)
     return row === -1 ? null : this.values.get(row)
   }

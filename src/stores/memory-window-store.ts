@@ -112,12 +112,13 @@ export class MemoryWindowStore extends MemoryTimedStore implements WindowState {
     return { rawKey: key.subarray(0, at), time, tag: key.readInt32BE(at + START_BYTES) }
   }
 
-  protected override logKey(key: Uint8Array, time: number, tag: number): Uint8Array {
-    const bytes = Buffer.allocUnsafe(key.length + TAIL_BYTES)
-    bytes.set(key, 0)
-    writeSafeInt64(bytes, time, key.length)
-    bytes.writeInt32BE(tag, key.length + START_BYTES)
-    return bytes
+  protected override get tailBytes(): number {
+    return TAIL_BYTES
+  }
+
+  protected override writeTail(bytes: Buffer, at: number, time: number, tag: number): void {
+    writeSafeInt64(bytes, time, at)
+    bytes.writeInt32BE(tag, at + START_BYTES)
   }
 
   /** Rows of one time, by key and order of arrival. */
