@@ -47,7 +47,10 @@ export interface Cancellable {
 export interface ProcessingContext<S extends StoreSpecs> {
   /** The stores named in the supplier. Kafka Streams: `getStateStore`. */
   readonly stores: StoresOf<S>
-  /** Calls back at event-time or wall-clock intervals. Kafka Streams: `schedule`. */
+  /**
+   * Calls back at event-time or wall-clock intervals; best called in `init`. An aborted transaction and a failed record take
+   * back the time of the next call, but neither a schedule set nor one cancelled. Kafka Streams: `schedule`.
+   */
   readonly schedule: <R>(options: PunctuationOptions, callback: (timestamp: TimestampMs) => Sync<R>) => Cancellable
   /** Asks for a commit soon after this record. Kafka Streams: `commit`. */
   readonly requestCommit: () => void
