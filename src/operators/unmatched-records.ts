@@ -101,6 +101,8 @@ export class UnmatchedRecords {
         if (heldLeft) leftWaits = true
         else rightWaits = true
         if (heldTime < firstTime.value) firstTime.value = heldTime
+        // The JVM meets every value of a key on its own: a second one of the key that is the last to wait ends the scan.
+        if (leftWaits && rightWaits && countOf(list) > 1) break
         continue
       }
       const key = Buffer.from(view)
@@ -155,6 +157,11 @@ function appended(list: Buffer | undefined, value: Uint8Array, isLeft: boolean):
   bytes[before.length + LENGTH_BYTES] = isLeft ? LEFT : RIGHT
   bytes.set(value, before.length + LENGTH_BYTES + 1)
   return bytes
+}
+
+/** Number of values in a list. */
+function countOf(list: unknown): number {
+  return asBuffer(list)?.readInt32BE(1) ?? 0
 }
 
 function* itemsOf(list: Buffer | undefined): IterableIterator<Buffer> {
