@@ -107,6 +107,10 @@ export interface SelfJoinParts extends Site {
   readonly joiner: JoinStep
   readonly beforeMs: number
   readonly afterMs: number
+  /** How long the store keeps records, in ms. */
+  readonly retentionMs: number
+  /** Highest event time of the records that can join. */
+  readonly time: LongVariable
   readonly dropped: (reason: DropReason) => void
 }
 
@@ -115,7 +119,7 @@ export interface SelfJoinParts extends Site {
  * Kafka Streams: `KStreamKStreamSelfJoin`.
  */
 export function streamSelfJoin(parts: SelfJoinParts, next: Forward): Forward {
-  const { name, record, store, keyBytes, joiner, beforeMs, afterMs, dropped } = parts
+  const { name, record, store, keyBytes, joiner, beforeMs, afterMs, retentionMs, time, dropped } = parts
   const own = new OwnRecord()
   const emit = (left: unknown, right: unknown, timestamp: number): void => {
     record.enter(name, own.timestamp, own.headers)
@@ -141,6 +145,9 @@ export function streamSelfJoin(parts: SelfJoinParts, next: Forward): Forward {
     }
     const bytes = keyBytes(key, headers)
     own.set(key, value, timestamp, headers, bytes)
+    if (timestamp > time.value) time.value = timestamp
+    // A record older than what is kept would not find itself in a store of its own either.
+    if (timestamp <= time.value - retentionMs + 1) own.matched = true
     store.fetch(bytes, Math.max(0, timestamp - beforeMs), Math.max(0, timestamp + afterMs), meetAsLeft)
     store.fetch(bytes, Math.max(0, timestamp - afterMs), Math.max(0, timestamp + beforeMs), meetAsRight)
     if (!own.matched) emit(own.value, own.value, own.timestamp)

@@ -187,6 +187,8 @@ function addSelfJoin({ graph }: StreamParts, window: GraphNode, name: string, jo
           joiner,
           beforeMs,
           afterMs,
+          retentionMs: retentionOf(joining).retentionMs,
+          time: compiler.variable('time', -1),
           dropped: compiler.dropped,
         },
         compiler.next,

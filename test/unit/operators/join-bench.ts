@@ -1,6 +1,7 @@
 import { nullable } from '../../../src/serdes/nullable.ts'
 import { string } from '../../../src/serdes/text.ts'
 import { TestDriver } from '../../../src/testing/test-driver.ts'
+import type { StreamsProperties } from '../../../src/topology/properties.ts'
 import { streams } from '../../../src/topology/streams.ts'
 import type { StreamsBuilder } from '../../../src/topology/streams-builder.ts'
 
@@ -18,8 +19,8 @@ export function pair(left: string | null, right: string | null): string {
 export class JoinBench {
   readonly #driver: TestDriver
 
-  constructor(define: (builder: StreamsBuilder) => void) {
-    this.#driver = new TestDriver(streams(define))
+  constructor(define: (builder: StreamsBuilder) => void, properties: Partial<StreamsProperties> = {}) {
+    this.#driver = new TestDriver(streams(define), { streams: properties })
   }
 
   left(key: string | null, value: string | null, timestamp: number): this {
