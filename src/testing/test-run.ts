@@ -116,13 +116,19 @@ export class TestRun {
       this.#guarded(() => {
         task.punctuate()
       })
-      if (this.#options.commitsEveryRecord) this.commit()
+      if (this.#options.commitsEveryRecord) this.#commit()
     }
     this.#drain()
   }
 
+  /** Commits, and processes what the commit itself sent to repartition topics from caches and buffers. */
   commit(): void {
     this.#assertRunning()
+    this.#commit()
+    this.#drain()
+  }
+
+  #commit(): void {
     for (const running of this.#tasks) {
       const { task, plan } = running
       task.flush()
@@ -219,7 +225,7 @@ export class TestRun {
       this.#guarded(() => {
         next.process(1)
       })
-      if (this.#options.commitsEveryRecord) this.commit()
+      if (this.#options.commitsEveryRecord) this.#commit()
     }
     throw new MillraceError('TOPOLOGY_INVALID', { what: 'The topology feeds itself without end.' })
   }

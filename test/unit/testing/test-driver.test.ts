@@ -49,6 +49,24 @@ describe('test driver', () => {
     expect(driver.timestampedKeyValueStore('word-counts', { key: string, value: long }).get('rose')?.value).to.equal(2)
   })
 
+  it('processes what a commit itself sends to a repartition topic out of a cache', () => {
+    const define = streams(builder => {
+      builder
+        .table('in', text)
+        .groupBy(value => [value, value], text)
+        .count({ store: 'counts' })
+        .toStream()
+        .to('out')
+    })
+    using driver = new TestDriver(define, { commit: 'explicit', streams: { 'statestore.cache.max.bytes': 1_000 } })
+    const out = driver.output('out', { key: string, value: long })
+    driver.input('in', text).pipe('k', 'x')
+    driver.commit()
+    expect(out.readKeyValues()).to.deep.equal([])
+    driver.commit()
+    expect(out.readKeyValues()).to.deep.equal([['x', 1]])
+  })
+
   it('lets outputs of an aborted transaction vanish and gives them again', () => {
     using driver = new TestDriver(wordCount, { commit: 'explicit' })
     const lines = driver.input('lines', text)
