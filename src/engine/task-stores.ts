@@ -1,8 +1,7 @@
 import { MillraceError } from '../model/errors.ts'
-import { NO_HEADERS } from '../model/headers.ts'
 import type { CurrentRecord } from '../operators/current-record.ts'
 import type { AnyState } from '../stores/any-state.ts'
-import type { Changelog } from '../stores/changelog.ts'
+import { headersLogged, type Changelog } from '../stores/changelog.ts'
 import type { KeyValueState } from '../stores/key-value-state.ts'
 import { PlainKeyValueView, TimestampedKeyValueView } from '../stores/key-value-view.ts'
 import { MemoryKeyValueStore } from '../stores/memory-key-value-store.ts'
@@ -26,7 +25,7 @@ import type { RecordCollector } from './record-collector.ts'
 export type SharedGlobals = ReadonlyMap<string, KeyValueState>
 
 /** What stores are told of the record their task works on. */
-export type RecordOfStores = Pick<CurrentRecord, 'contextNow' | 'keyHashes'>
+export type RecordOfStores = Pick<CurrentRecord, 'contextNow' | 'keyHashes' | 'view'>
 
 /** The stores of one task. */
 export class TaskStores {
@@ -131,13 +130,14 @@ export function newGlobalStore({ store }: GlobalTablePlan): KeyValueState {
 }
 
 function newStore(plan: StorePlan, partition: number, collector: RecordCollector, record: RecordOfStores): AnyState {
-  const { name, definition, changelogTopic, cacheBytes } = plan
-  const changelog = changelogOf(plan, partition, collector)
+  const { name, definition, changelogTopic, cacheBytes, loggedHeaders } = plan
+  const changelog = changelogOf(plan, partition, collector, record)
   const cache =
     cacheBytes === 0
       ? undefined
       : new WriteCache({
           changelog,
+          loggedHeaders,
           maxBytes: cacheBytes,
           context: () => record.contextNow(),
           value: definition.value,
@@ -169,6 +169,7 @@ function newStore(plan: StorePlan, partition: number, collector: RecordCollector
         cache,
         keyHashes,
         retainsDuplicates: definition.retainsDuplicates,
+        isTimeOrdered: definition.isTimeOrdered,
       })
     case 'session':
       return new MemorySessionStore({
@@ -179,7 +180,6 @@ function newStore(plan: StorePlan, partition: number, collector: RecordCollector
         retentionMs,
         cache,
         keyHashes,
-        logsHeaders: plan.hasHeaders,
       })
     case 'versioned':
       return new MemoryVersionedStore({
@@ -196,15 +196,16 @@ function newStore(plan: StorePlan, partition: number, collector: RecordCollector
 }
 
 function changelogOf(
-  { changelogTopic, sourceTopicIsChangelog }: StorePlan,
+  { changelogTopic, sourceTopicIsChangelog, loggedHeaders }: StorePlan,
   partition: number,
   collector: RecordCollector,
+  { view }: RecordOfStores,
 ): Changelog | undefined {
   if (changelogTopic === undefined || sourceTopicIsChangelog) return undefined
   const output = collector.output(changelogTopic)
   return {
     topic: changelogTopic,
-    append: (key, value, timestamp, headers = NO_HEADERS) => {
+    append: (key, value, timestamp, headers = headersLogged(loggedHeaders, value, view.headers)) => {
       output.send(partition, key, value, timestamp, headers)
     },
   }

@@ -63,7 +63,9 @@ export function sessionAggregate(
     } else {
       if (start !== timestamp || end !== timestamp) {
         for (const session of found) {
-          store.put(bytes, session.start, session.end, null, timestamp, headers)
+          // What is told in between may have stepped on to other headers.
+          record.enter(name, timestamp, headers)
+          store.put(bytes, session.start, session.end, null, timestamp)
           if (emitsFinal) continue
           const old = sendsOld ? session.value : null
           next(windowed(key, session.start, session.end), null, session.end, NO_HEADERS, old)

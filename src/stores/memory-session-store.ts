@@ -1,17 +1,10 @@
-import { NO_HEADERS, type RecordHeaders } from '../model/headers.ts'
 import { readSafeInt64, writeSafeInt64 } from '../serdes/int64.ts'
-import { MemoryTimedStore, type MemoryTimedStoreOptions } from './memory-timed-store.ts'
+import { MemoryTimedStore } from './memory-timed-store.ts'
 import type { SessionEntry, SessionState, SessionVisitor } from './session-state.ts'
 
 const BOUND_BYTES = 8
 /** The JVM keeps sessions in segments of half the retention, but at least this long. */
 const SEGMENT_MS_MIN = 60_000
-
-/** Options of a session store in memory. */
-export interface MemorySessionStoreOptions extends MemoryTimedStoreOptions {
-  /** Whether removals carry the headers of the record that caused them. Kafka Streams: `dsl.store.format=headers`. @default false */
-  readonly logsHeaders?: boolean | undefined
-}
 
 /**
  * A session store in memory. Its changelog has keys `key | 8 bytes end | 8 bytes start`. Kafka Streams:
@@ -19,29 +12,14 @@ export interface MemorySessionStoreOptions extends MemoryTimedStoreOptions {
  */
 export class MemorySessionStore extends MemoryTimedStore implements SessionState {
   override readonly kind = 'session'
-  readonly #logsHeaders: boolean
-
-  constructor(options: MemorySessionStoreOptions) {
-    super(options)
-    this.#logsHeaders = options.logsHeaders ?? false
-  }
 
   get(key: Uint8Array, start: number, end: number): unknown {
     const row = this.visibleRow(key, end, start)
     return row === -1 ? undefined : this.values.get(row)
   }
 
-  put(
-    key: Uint8Array,
-    start: number,
-    end: number,
-    value: unknown,
-    timestamp: number,
-    headers: RecordHeaders = NO_HEADERS,
-  ): void {
-    // The JVM's format with headers shows them on removals alone.
-    const logged = value === null && this.#logsHeaders ? headers : NO_HEADERS
-    this.write(key, end, start, value, timestamp, logged)
+  put(key: Uint8Array, start: number, end: number, value: unknown, timestamp: number): void {
+    this.write(key, end, start, value, timestamp)
   }
 
   findSessions(key: Uint8Array, earliestEnd: number, latestStart: number, visit: SessionVisitor): void {

@@ -24,6 +24,8 @@ export interface MemoryTimedStoreOptions {
   readonly value: AnySerde
   /** How long after its time a row is seen, in ms, by the highest time put. */
   readonly retentionMs: number
+  /** Whether rows of exactly that age are seen, too. @default false */
+  readonly isTimeOrdered?: boolean | undefined
   /** Where changes go; `undefined` without logging. */
   readonly changelog: Changelog | undefined
   /** Most bytes of keys and values. @default no bound */
@@ -51,6 +53,8 @@ export abstract class MemoryTimedStore implements StateStore {
   readonly #observed = new UndoneNumber(-1)
   /** The same without what the cache holds back. */
   readonly #told = new UndoneNumber(-1)
+  /** Age of the oldest rows that are seen, in ms. */
+  readonly #oldestMs: number
   readonly #changelog: Changelog | undefined
   readonly #maxBytes: number
   readonly #arena = new ByteArena()
@@ -67,6 +71,7 @@ export abstract class MemoryTimedStore implements StateStore {
   constructor(options: MemoryTimedStoreOptions) {
     this.name = options.name
     this.retentionMs = options.retentionMs
+    this.#oldestMs = options.isTimeOrdered === true ? options.retentionMs : options.retentionMs - 1
     this.#changelog = options.changelog
     this.cache = options.cache
     if (options.cache !== undefined) options.cache.showsOld = key => this.#showsOld(key)
@@ -201,7 +206,7 @@ export abstract class MemoryTimedStore implements StateStore {
    */
   protected get visibleFrom(): number {
     if (this.cache !== undefined) return Number.NEGATIVE_INFINITY
-    return this.#observed.value - this.retentionMs + 1
+    return this.#observed.value - this.#oldestMs
   }
 
   /** Lowest time that is held on to, and that scans for final results give: not above `visibleFrom`. */
@@ -229,7 +234,7 @@ export abstract class MemoryTimedStore implements StateStore {
     tag: number,
     value: unknown,
     timestamp: number,
-    headers: RecordHeaders,
+    headers?: RecordHeaders,
   ): void {
     this.assertOpen()
     const bytes = value === null ? null : this.#serializer.serialize(value, this.#serdeContext)
@@ -248,7 +253,7 @@ export abstract class MemoryTimedStore implements StateStore {
     tag: number,
     bytes: Uint8Array | null,
     timestamp: number,
-    headers: RecordHeaders,
+    headers?: RecordHeaders,
   ): void {
     if (this.#changelog === undefined) return
     this.#logged = true

@@ -1,4 +1,4 @@
-import { NO_HEADERS, type RecordHeaders } from '../model/headers.ts'
+import type { RecordHeaders } from '../model/headers.ts'
 import { readSafeInt64, writeSafeInt64 } from '../serdes/int64.ts'
 import { MemoryTimedStore, type MemoryTimedStoreOptions } from './memory-timed-store.ts'
 import type { WindowEntry, WindowState, WindowVisitor } from './window-state.ts'
@@ -43,7 +43,7 @@ export class MemoryWindowStore extends MemoryTimedStore implements WindowState {
     return this.values.get(row)
   }
 
-  put(key: Uint8Array, value: unknown, start: number, timestamp: number, headers: RecordHeaders = NO_HEADERS): void {
+  put(key: Uint8Array, value: unknown, start: number, timestamp: number, headers?: RecordHeaders): void {
     if (!this.retainsDuplicates) {
       this.write(key, start, 0, value, timestamp, headers)
       return
@@ -100,9 +100,8 @@ export class MemoryWindowStore extends MemoryTimedStore implements WindowState {
     return !this.retainsDuplicates
   }
 
-  /** The JVM's scan for final results still gives the window that starts exactly the retention ago; other reads do not. */
   protected override get heldFrom(): number {
-    return this.visibleFrom - 1
+    return this.visibleFrom
   }
 
   protected override parts(key: Buffer): { rawKey: Buffer; time: number; tag: number } {

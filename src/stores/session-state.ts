@@ -1,4 +1,3 @@
-import type { RecordHeaders } from '../model/headers.ts'
 import type { StateStore } from './state-store.ts'
 import type { WriteCache } from './write-cache.ts'
 
@@ -27,10 +26,9 @@ export interface SessionState extends StateStore {
   /**
    * Sets the value of a session, or removes it when `null`, and writes one changelog record with that timestamp.
    *
-   * @param headers - of the changelog record of a removal, where the format of stores has headers
    * @throws MillraceError `STORE_FULL`, `STORE_CLOSED`
    */
-  put(key: Uint8Array, start: number, end: number, value: unknown, timestamp: number, headers?: RecordHeaders): void
+  put(key: Uint8Array, start: number, end: number, value: unknown, timestamp: number): void
   /** Visits the sessions of a key that end at or after one time and start at or before another, by end, then start. */
   findSessions(key: Uint8Array, earliestEnd: number, latestStart: number, visit: SessionVisitor): void
   /** Sessions of all keys that end in `[from, to]`, by end, then start, then key. The store is not to be written meanwhile. */

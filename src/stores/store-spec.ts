@@ -91,6 +91,15 @@ export interface StoreDefinition {
   readonly windows?: string | undefined
   /** Whether a window store keeps every put. @default false */
   readonly retainsDuplicates?: boolean | undefined
+  /**
+   * Whether it is ordered by time for final results: entries of exactly the retention's age are kept, too. Kafka Streams:
+   * `RocksDBTimeOrderedWindowStore`. @default false
+   */
+  readonly isTimeOrdered?: boolean | undefined
+  /** Whether every changelog record carries the headers of the record that wrote. @default false */
+  readonly logsHeaders?: boolean | undefined
+  /** Whether it is a store of a processor, and not of an operator. @default false */
+  readonly ofUser?: boolean | undefined
 }
 
 /** Known to every copy of millrace in the process. */
@@ -102,7 +111,7 @@ export class DefinedStore<S> implements StoreSpec<S> {
   readonly definition: StoreDefinition
 
   constructor(definition: StoreDefinition) {
-    this.definition = definition
+    this.definition = { ...definition, ofUser: true }
   }
 
   get name(): string {

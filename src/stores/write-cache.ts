@@ -2,7 +2,7 @@ import { NO_HEADERS } from '../model/headers.ts'
 import { erasedSerde, type ErasedSerde } from '../serdes/erased-serde.ts'
 import { readsPrimitives } from '../serdes/primitives.ts'
 import type { AnySerde, SerdeContext } from '../serdes/serde.ts'
-import type { Changelog } from './changelog.ts'
+import { headersLogged, type Changelog, type LoggedHeaders } from './changelog.ts'
 import type { UpdateContext } from './suppress-state.ts'
 
 /** A write that is held back until the commit; later writes of the key take its place. */
@@ -32,6 +32,7 @@ interface Held extends CachedWrite {
 /** What a cache works with. */
 export interface WriteCacheOptions {
   readonly changelog: Changelog | undefined
+  readonly loggedHeaders: LoggedHeaders
   /** Most bytes of keys and values held; the oldest are told of early beyond that. */
   readonly maxBytes: number
   /** The record that is being processed. */
@@ -59,6 +60,7 @@ export class WriteCache {
   readonly #serde: ErasedSerde | undefined
   readonly #serdeContext: SerdeContext
   readonly #changelog: Changelog | undefined
+  readonly #loggedHeaders: LoggedHeaders
   readonly #context: () => UpdateContext
   /** By key, in the order of the latest writes unless something was put back. */
   readonly #held = new Map<string, Held>()
@@ -68,8 +70,9 @@ export class WriteCache {
   #sequence = 0
   #bytes = 0
 
-  constructor({ changelog, maxBytes, context, value, topic }: WriteCacheOptions) {
+  constructor({ changelog, loggedHeaders, maxBytes, context, value, topic }: WriteCacheOptions) {
     this.#changelog = changelog
+    this.#loggedHeaders = loggedHeaders
     this.maxBytes = maxBytes
     this.#context = context
     this.#serde = readsPrimitives(value) ? undefined : erasedSerde(value)
@@ -150,7 +153,8 @@ export class WriteCache {
   #tell(held: Held): void {
     const write = this.showsOld(held.key) ? held : { ...held, old: null }
     if (write.bytes === null && write.old === null) return
-    this.#changelog?.append(write.key, write.bytes, write.timestamp)
+    const headers = headersLogged(this.#loggedHeaders, write.bytes, write.context.headers)
+    this.#changelog?.append(write.key, write.bytes, write.timestamp, headers)
     if (this.listener === undefined) return
     if (this.#serde !== undefined) {
       held.isTold = true

@@ -41,14 +41,14 @@ export function windowResultsOf(
   )
 }
 
-/** The same for sessions: a result's time is the end of its session, and it has no headers. */
+/** The same for sessions: a result's time is the end of its session. */
 export function sessionResultsOf(
   compiler: NodeCompiler,
   store: CachedStore,
   key: AnySerde,
   sendsOld: () => boolean,
 ): Forward {
-  return through(compiler, store, key, write => [endOf(write.key), NO_HEADERS], 0, sendsOld)
+  return through(compiler, store, key, write => [endOf(write.key), write.context.headers], 0, sendsOld)
 }
 
 function through(

@@ -98,7 +98,7 @@ export function addWindowedCogrouped(
   options: ErasedWindowedOptions & { readonly value: AnySerde; readonly merge?: CombineStep | undefined },
 ): TableParts {
   const { graph, key, storeName, parents } = beginCogroup(inputs, options)
-  const definition = windowedStore(graph, windows, { name: storeName, key, value: options.value, options })
+  const definition = windowedStore(graph, windows, { name: storeName, key, value: options.value, options, emitsFinal })
   const origin = windowedTable(storeName, windows.kind === 'session' ? 'session' : 'window')
   const windowedKey = windowedKeySerde(windows, key)
   graph.addStore(definition)

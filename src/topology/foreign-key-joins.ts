@@ -169,6 +169,7 @@ function addSubscriptions(joining: Joining, source: GraphNode): readonly GraphNo
   const store: StoreDefinition = {
     name: names.store,
     kind: 'timestampedKeyValue',
+    logsHeaders: true,
     key: bytes,
     value: bytes,
     options: {},

@@ -1,4 +1,5 @@
 import { MillraceError } from '../model/errors.ts'
+import type { LoggedHeaders } from '../stores/changelog.ts'
 import type { StoreDefinition } from '../stores/store-spec.ts'
 import { describeGraph } from './description.ts'
 import { topologyInvalid, type Graph } from './graph.ts'
@@ -170,11 +171,21 @@ function planStore(graph: Graph, name: string, properties: PlanProperties): read
       kind: definition.kind,
       configs: { ...changelogConfigs(definition, properties), ...(typeof logging === 'object' ? logging : {}) },
       sourceTopicIsChangelog: logging !== false && sourceTopic !== undefined,
-      hasHeaders: properties['dsl.store.format'] === 'headers',
+      loggedHeaders: loggedHeadersOf(definition, properties),
       cacheBytes: cacheBytesOf(definition, graph, properties),
       definition,
     },
   ]
+}
+
+/** Only stores of operators know the format with headers; versions, buffers and the records of a join do not. */
+function loggedHeadersOf(
+  { kind, ofUser, retainsDuplicates, logsHeaders }: StoreDefinition,
+  properties: PlanProperties,
+): LoggedHeaders {
+  if (logsHeaders === true) return 'always'
+  if (properties['dsl.store.format'] !== 'headers' || ofUser === true || retainsDuplicates === true) return 'none'
+  return kind === 'keyValue' || kind === 'versioned' || kind === 'suppress' ? 'none' : 'ofRemovals'
 }
 
 /** `<application.id>-<store>-changelog`. Kafka Streams: `ProcessorStateManager.storeChangelogTopic`. */

@@ -1,4 +1,5 @@
 import type { ErrorPolicies } from '../model/record-failure.ts'
+import type { LoggedHeaders } from '../stores/changelog.ts'
 import type { StoreDefinition } from '../stores/store-spec.ts'
 import type { GraphNode } from './graph-node.ts'
 import type { OffsetReset } from './options.ts'
@@ -73,8 +74,7 @@ export interface StorePlan {
   /** Most bytes its cache holds back until the commit; 0 without a cache. */
   readonly cacheBytes: number
   readonly definition: StoreDefinition
-  /** Whether the format of stores has record headers (`dsl.store.format`). */
-  readonly hasHeaders: boolean
+  readonly loggedHeaders: LoggedHeaders
 }
 
 /** A table every instance holds in full. */

@@ -112,7 +112,13 @@ function addWindowed(
   if (options.store === undefined) graph.numberedResources.push(storeName)
   const name = graph.nameOr(options.name, kind.prefix)
   const parent = rekeyed ? repartitionOf(grouped, storeName) : streamNode
-  const definition = windowedStore(graph, windows, { name: storeName, key, value: kind.value, options })
+  const definition = windowedStore(graph, windows, {
+    name: storeName,
+    key,
+    value: kind.value,
+    options,
+    emitsFinal: parts.emitsFinal,
+  })
   const origin = windowedTable(storeName, windows.kind === 'session' ? 'session' : 'window')
   const windowedKey = windowedKeySerde(windows, key)
   graph.addStore(definition)

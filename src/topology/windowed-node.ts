@@ -56,8 +56,10 @@ export function windowedStore(
     key,
     value,
     options,
+    emitsFinal,
   }: {
     readonly name: string
+    readonly emitsFinal: boolean
     readonly key: AnySerde
     readonly value: AnySerde
     readonly options: ErasedWindowedOptions
@@ -79,6 +81,7 @@ export function windowedStore(
     value: withoutNull(value),
     options,
     retentionMs: retentionMs ?? leastMs,
+    isTimeOrdered: emitsFinal && windows.kind !== 'session',
     windowSizeMs: windowSizeMsOf(windows),
     windows: windowsText(windows),
   }

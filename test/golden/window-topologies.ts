@@ -51,7 +51,7 @@ function aggregated(b: StreamsBuilder, params: CaseParams): void {
 export const WINDOWS: readonly (readonly [pattern: RegExp, build: CaseBuilder])[] = [
   [/^window-(?:tumbling|hopping|sliding)-[-\d]+g\d+-count(?:-close)?(?:-throttled)?$/, (b, _n, params) => { counted(b, params) }],
   [/^window-(?:tumbling|hopping|sliding)-[-\d]+g\d+-aggregate$/, (b, _n, params) => { aggregated(b, params) }],
-  [/^window-tumbling-\d+-g\d+-(?:inmemory|headers-format)$/, (b, _n, params) => { aggregated(b, params) }],
+  [/^window-(?:tumbling|hopping|sliding)-[-\d]+g\d+-(?:inmemory|headers-format)$/, (b, _n, params) => { aggregated(b, params) }],
   [/^window-tumbling-\d+-g\d+-longrun$/, (b, _n, params) => { counted(b, params, 'w') }],
   [/^window-(?:tumbling|hopping|sliding)-[-\d]+g\d+-reduce-close$/, (b, _n, params) => {
     out(
@@ -133,7 +133,7 @@ export const WINDOWS: readonly (readonly [pattern: RegExp, build: CaseBuilder])[
   }],
   [/^proc-window-store-duplicates$/, b => {
     read(b, 'in')
-      .processValues({
+      .process({
         stores: { wd: windowStore('wd', { key: string, value: string, retention: 300, windowSize: 100, retainDuplicates: true }) },
         value: string,
         init:
@@ -141,7 +141,7 @@ export const WINDOWS: readonly (readonly [pattern: RegExp, build: CaseBuilder])[
           ({ key, value, timestamp }) => {
             if (key === null) return
             wd.put(key, value, timestamp)
-            forward({ value: [...wd.fetch(key, timestamp - 50, timestamp + 50)].map(([, v]) => v).join(',') })
+            forward({ key, value: [...wd.fetch(key, timestamp - 50, timestamp + 50)].map(([, v]) => v).join(',') })
           },
       })
       .to('out')

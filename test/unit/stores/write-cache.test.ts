@@ -15,6 +15,7 @@ class CacheBench {
   constructor(entriesMax: number) {
     this.cache = new WriteCache({
       changelog: undefined,
+      loggedHeaders: 'none',
       maxBytes: entriesMax * ENTRY_BYTES,
       context: () => CONTEXT,
       value: long,
