@@ -8,7 +8,7 @@ export const TASK_MUTATIONS: readonly Mutation[] = [
     file: 'engine/partition-queue',
     text: 'if (this.#block.next()) {',
     replacement: 'if (this.#block.next() && (this.#block.offset % 10 !== 9 || this.#block.next())) {',
-    caughtBy: [{ ...EVERYTHING, reason: finding('totals', 'lost') }],
+    caughtBy: [{ ...EVERYTHING, reason: finding('prefixFunction', 'stopped') }],
   },
   {
     name: 'no-rewind-after-abort',
