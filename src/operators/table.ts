@@ -18,7 +18,7 @@ export interface TableParts extends Site {
   readonly kept: TableStore | undefined
   /** Whether somebody downstream needs the value before. */
   readonly sendsOld: boolean
-  /** The result is that of a table with versions: what a step makes of an earlier version is told, too. */
+  /** The input is that of a table with versions: what a step makes of an earlier version is told, too. */
   readonly isVersioned?: boolean
 }
 
@@ -72,9 +72,11 @@ export function versionedTableSource(parts: VersionedSourceParts, next: Forward)
       dropped('outOfOrderVersion')
       return
     }
+    // Another such table may lie between this one and those that ask.
+    const { isLatest } = record
     record.isLatest = end === 'latest'
     next(key, value, timestamp, headers, old)
-    record.isLatest = true
+    record.isLatest = isLatest
   }
 }
 
@@ -95,9 +97,10 @@ export function versionedResults({ record, store, dropped }: VersionedResultPart
       dropped('outOfOrderVersion')
       return
     }
+    const { isLatest } = record
     record.isLatest = lastEnd === 'latest'
     next(key, value, timestamp, headers, old)
-    record.isLatest = true
+    record.isLatest = isLatest
   }
 }
 

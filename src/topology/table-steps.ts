@@ -155,7 +155,7 @@ function addTableStep(table: TableParts, options: ErasedTableOptions, kind: Tabl
                   keyBytes: compiler.keyBytes(key, compiler.changelogTopic(definition.name)),
                 },
           sendsOld: origin.sendsOld,
-          isVersioned: origin.isVersioned,
+          isVersioned: table.origin.isVersioned,
         },
         definition === undefined
           ? compiler
