@@ -16,7 +16,10 @@ import type {
 } from './options.ts'
 import type { OutputOf } from './processor.ts'
 
-/** The conditions of `split`, tried in order of appearance; `'default'` takes what no condition took. */
+/**
+ * The conditions of `split`, tried in order of appearance; one `'default'` takes what no condition took. JavaScript puts
+ * names that are whole numbers first, in ascending order.
+ */
 export type Branches<K, V> = Readonly<
   Record<string, Predicate<K, V> | ((value: V, key: K, record: RecordContext) => value is V) | 'default'>
 >

@@ -99,6 +99,13 @@ export function addSplit(
     if (typeof condition === 'function') conditions.push({ at, condition })
   }
   const restAt = names.findIndex(name => branches[name] === 'default')
+  if (restAt !== names.findLastIndex(name => branches[name] === 'default')) {
+    graph.report('TOPOLOGY_INVALID', {
+      node: base,
+      what: `${base} has more than one default branch: only the first would get records.`,
+      action: 'Give all branches but one a condition.',
+    })
+  }
   const children: GraphNode[] = []
   const node = graph.add({
     name: base,

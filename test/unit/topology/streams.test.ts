@@ -172,6 +172,16 @@ describe('streams', () => {
     ])
   })
 
+  it('refuses a second default branch, which would get nothing', () => {
+    const problems = problemsOf(() =>
+      streams(builder => {
+        builder.stream('in', text).split({ big: value => value.length > 9, rest: 'default', other: 'default' })
+      }),
+    )
+
+    expect(problems.map(({ code }) => code)).to.deep.equal(['TOPOLOGY_INVALID'])
+  })
+
   it('refuses to join keys that are written differently', () => {
     const problems = problemsOf(() =>
       buildTopology(builder => {
