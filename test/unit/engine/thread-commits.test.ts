@@ -15,7 +15,7 @@ import { rejectionOf } from '../../support/rejection.ts'
 import { Answers, FakeProducer, processed, TaskRoom } from './engine-fakes.ts'
 
 const IN: TopicPartition = { topic: 'in', partition: 0 }
-const REPARTITION: TopicPartition = { topic: 'app-keyed-repartition', partition: 0 }
+const REPARTITION: TopicPartition = { topic: 'app-keyed-repartition', partition: 2 }
 
 class CommitsBench {
   readonly clock = new ManualClock()
@@ -24,7 +24,7 @@ class CommitsBench {
   readonly metrics = new ThreadMetrics(SILENT_LOGGER)
   readonly reasons: string[] = []
   readonly records: number[] = []
-  readonly purged: (readonly (readonly [string, number])[])[] = []
+  readonly purged: (readonly (readonly [string, number, number])[])[] = []
   outcomes = new Answers<CommitOutcome>('committed')
   aborts = new Answers<'done'>('done')
   forgotten = 0
@@ -62,7 +62,7 @@ class CommitsBench {
         {
           admin: {
             deleteRecords: offsets => {
-              this.purged.push(Array.from(offsets, ([{ topic }, offset]) => [topic, offset]))
+              this.purged.push(Array.from(offsets, ([{ topic, partition }, offset]) => [topic, partition, offset]))
               return Promise.resolve(offsets)
             },
           },
@@ -192,7 +192,7 @@ describe('commits of a thread', () => {
     await bench.clock.advance(1_000)
     await bench.commits.commit('interval')
     await settle()
-    expect(bench.purged).to.deep.equal([[['app-keyed-repartition', 10]]])
+    expect(bench.purged).to.deep.equal([[['app-keyed-repartition', 2, 10]]])
     await bench.clock.advance(1_000)
     await bench.commits.commit('interval')
 

@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import type { ResponseBodies } from '../../../../src/kafka/protocol/api.ts'
 import { settle } from '../../../support/manual-clock.ts'
-import { FetcherHarness, wanted } from './fetcher-harness.ts'
+import { FetcherHarness, offsetsOf, wanted } from './fetcher-harness.ts'
 import { batchAt } from './record-blocks.ts'
 
 const A0 = { topic: 'a', partition: 0 }
@@ -36,6 +36,23 @@ describe('the position under a new leader (KIP-320)', () => {
       replicaId: -1,
       topics: [{ topic: 'a', partitions: [{ partition: 0, currentLeaderEpoch: 3, leaderEpoch: 0 }] }],
     })
+  })
+
+  it('is asked for before the next fetch when the same broker leads again in another epoch', async () => {
+    const harness = new FetcherHarness()
+    harness.cluster.create('a', [1, 1])
+    await harness.reading([A0, A1])
+    await harness.answer({ partition: 0, records: batchAt(0, 2, { leaderEpoch: 0 }) })
+    offsetsOf(harness.fetcher.take(A0))
+    // Learnt from metadata, before the broker itself refuses the old epoch.
+    harness.cluster.lead('a', 0, 1, 3)
+    await harness.answer({ partition: 1, records: batchAt(0, 1, { leaderEpoch: 0 }) })
+    await harness.clock.advance(20)
+
+    expect(harness.cluster.openPolls.flatMap(wanted)).to.deep.equal(['a-1@1'])
+    expect(harness.cluster.validations[0]?.body.topics[0]?.partitions).to.deep.equal([
+      { partition: 0, currentLeaderEpoch: 3, leaderEpoch: 0 },
+    ])
   })
 
   it('holds when that epoch ended at or after it', async () => {

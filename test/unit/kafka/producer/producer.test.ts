@@ -70,6 +70,15 @@ describe('the producer', () => {
     expect(scripted.valuesOf(0)).to.deep.equal(['kept'])
   })
 
+  it('sends everything at a flush, what linger.ms would keep waiting too', async () => {
+    await start(2, { lingerMs: LONG_MS })
+    scripted.append('waits')
+    scripted.producer.pump()
+    scripted.append('waits too', 1)
+    await commit(['waits as well'])
+    expect([scripted.valuesOf(0), scripted.valuesOf(1)]).to.deep.equal([['waits', 'waits as well'], ['waits too']])
+  })
+
   describe('after a batch was refused', () => {
     it('lets nobody flush, send offsets or commit before the abort', async () => {
       const { producer } = await start(2)
