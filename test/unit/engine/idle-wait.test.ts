@@ -1,5 +1,6 @@
 import { expect } from 'chai'
 import { IdleWait, idleWaitOf } from '../../../src/engine/idle-wait.ts'
+import type { TopicPartition } from '../../../src/model/topic-partition.ts'
 import { string } from '../../../src/serdes/text.ts'
 import type { SubtopologyPlan } from '../../../src/topology/plan.ts'
 import { planApplication } from '../../../src/topology/plan-application.ts'
@@ -100,6 +101,24 @@ describe('the wait of a task for empty inputs', () => {
     expect(idleWaitOf(-1, planOf(joining), 0, fetcher, clock)).to.equal(undefined)
     const idle = idleWaitOf(100, planOf(joining), 0, fetcher, clock)
     expect(idle?.mustWait('table')).to.equal(true)
+  })
+
+  it('asks the fetcher what is known of the task’s own partition', () => {
+    const asked: string[] = []
+    const lags = new Map([
+      ['table', 3],
+      ['stream', 0],
+    ])
+    const fetcher = {
+      lagOf: ({ topic, partition }: TopicPartition) => {
+        asked.push(`${topic}-${String(partition)}`)
+        return lags.get(topic)
+      },
+    }
+    const idle = idleWaitOf(0, planOf(joining), 5, fetcher, { nowMs: () => 0 })
+    idle?.begin()
+    expect([idle?.mustWait('table'), idle?.mustWait('stream')]).to.deep.equal([true, false])
+    expect(asked).to.deep.equal(['table-5', 'stream-5'])
   })
 })
 

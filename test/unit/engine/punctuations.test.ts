@@ -2,27 +2,27 @@ import { expect } from 'chai'
 import { Punctuations } from '../../../src/engine/punctuations.ts'
 import { TaskVariables } from '../../../src/engine/task-variables.ts'
 
-describe('punctuations', () => {
-  /** One that is due every 100 ms, and what calls it as a task does: with a savepoint before it. */
-  function every100(callback: (timestamp: number) => void): {
-    variables: TaskVariables
-    punctuate(nowMs: number): void
-  } {
-    const variables = new TaskVariables()
-    const punctuations = new Punctuations('streamTime', variables)
-    punctuations.add('node', 100, 100, callback)
-    return {
-      variables,
-      punctuate: nowMs => {
-        punctuations.punctuate(nowMs, (_, call) => {
-          variables.endRecord()
-          call()
-          variables.endRecord()
-        })
-      },
-    }
+/** One that is due every 100 ms, and what calls it as a task does: with a savepoint before it. */
+function every100(callback: (timestamp: number) => void): {
+  variables: TaskVariables
+  punctuate: (nowMs: number) => void
+} {
+  const variables = new TaskVariables()
+  const punctuations = new Punctuations('streamTime', variables)
+  punctuations.add('node', 100, 100, callback)
+  return {
+    variables,
+    punctuate: nowMs => {
+      punctuations.punctuate(nowMs, (_, call) => {
+        variables.endRecord()
+        call()
+        variables.endRecord()
+      })
+    },
   }
+}
 
+describe('punctuations', () => {
   it('are due again after a call that no policy answered, whatever is rolled back meanwhile', () => {
     const called: number[] = []
     let fails = true

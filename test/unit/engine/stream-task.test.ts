@@ -259,6 +259,16 @@ describe('stream task', () => {
     expect(errorOf(() => bench.task.process(10)).code).to.equal('STORE_FULL')
   })
 
+  it('goes on from the highest of the times that its inputs had come to, in whatever order it hears of them', () => {
+    const bench = new TaskBench(builder => {
+      builder.stream(['in', 'other'], { key: string, value: string }).to('out')
+    })
+    bench.task.setPartitionTime('in', 100)
+    bench.task.setPartitionTime('other', 50)
+    expect(bench.task.streamTimeMs).to.equal(100)
+    expect([bench.task.partitionTime('in'), bench.task.partitionTime('other')]).to.deep.equal([100, 50])
+  })
+
   it('takes stores, times and variables back to the last commit on abort', () => {
     const bench = new TaskBench(counting)
     bench.feed('in', [{ key: 'a', value: '1', timestamp: 5 }])

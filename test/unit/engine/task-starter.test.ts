@@ -153,6 +153,15 @@ describe('task starter', () => {
       expect(bench.logs.asked).to.deep.equal(['latest read_committed'])
     })
 
+    it('is no matter where the first offset of all is committed', async () => {
+      const bench = new StartBench('latest', [P0])
+      bench.logs.latest.set(P0, 40)
+      bench.offsets.committed.set(P0, { offset: 0, leaderEpoch: -1, metadata: '' })
+      await bench.start()
+
+      expect([bench.starts(), bench.logs.asked]).to.deep.equal([[0], []])
+    })
+
     it('begins that long ago, or at the end where nothing is that young', async () => {
       const bench = new StartBench({ byDuration: '1h' })
       bench.logs.atTime.set(P0, 20)

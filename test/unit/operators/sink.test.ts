@@ -2,9 +2,10 @@ import { expect } from 'chai'
 import { outputBySending } from '../../../src/engine/record-collector.ts'
 import { MillraceError } from '../../../src/model/errors.ts'
 import { CurrentRecord } from '../../../src/operators/current-record.ts'
-import { NO_HEADERS } from '../../../src/model/headers.ts'
+import { headersOf, NO_HEADERS, type RecordHeaders } from '../../../src/model/headers.ts'
+import type { RecordSource } from '../../../src/model/record-source.ts'
 import { partitionForKey } from '../../../src/model/murmur2.ts'
-import { sink, type PartitionerStep } from '../../../src/operators/sink.ts'
+import { sink, type PartitionerStep, type TopicOutput } from '../../../src/operators/sink.ts'
 import { string } from '../../../src/serdes/text.ts'
 import { timeWindowed } from '../../../src/serdes/windowed.ts'
 
@@ -49,6 +50,65 @@ function partitionOf(keyBytes: Uint8Array | null, topic: string | (() => string)
   })('k', 'v', 1, NO_HEADERS)
   return sent
 }
+
+function bytesOf(text: unknown): Uint8Array | null {
+  return typeof text === 'string' ? Buffer.from(text) : null
+}
+
+describe('a sink of records as they were read', () => {
+  const source: RecordSource = {
+    next: () => false,
+    offset: 0,
+    timestamp: 1,
+    hasKey: true,
+    hasValue: true,
+    key: Buffer.from('k'),
+    value: Buffer.from('v'),
+    raw: undefined,
+    headers: headersOf([['read', Buffer.from('1')]]),
+    position: 1,
+  }
+
+  /** What is sent of a record that a step handed on: `source` when it goes as it was read. */
+  function sentOf(key: unknown, value: unknown, headers: RecordHeaders): unknown {
+    let sent: unknown
+    const record = new CurrentRecord()
+    record.begin('in', 0, source)
+    const target: TopicOutput = {
+      partitionsKnown: 4,
+      send: (_, keyBytes, valueBytes, __, sentHeaders) => {
+        sent = [keyBytes, valueBytes, [...sentHeaders].map(([name]) => name)]
+      },
+      sendSource: () => {
+        sent = 'source'
+      },
+    }
+    sink({
+      name: 'out',
+      record,
+      output: { output: () => target, send: () => undefined, partitionCount: () => 4 },
+      topic: 't',
+      bytes: { keyBytes: bytesOf, valueBytes: bytesOf, isSource: true },
+      partitioner: undefined,
+      dropped: () => undefined,
+    })(key, value, 1, headers)
+    return sent
+  }
+
+  it('sends them as they are when nothing was changed', () => {
+    expect(sentOf('k', 'v', source.headers)).to.equal('source')
+  })
+
+  it('sends other headers where a step gave it others', () => {
+    const others = headersOf([['given', Buffer.from('2')]])
+    expect(sentOf('k', 'v', others)).to.deep.equal([Buffer.from('k'), Buffer.from('v'), ['given']])
+  })
+
+  it('sends no key or value where a step took it away', () => {
+    expect(sentOf(null, 'v', source.headers)).to.deep.equal([null, Buffer.from('v'), ['read']])
+    expect(sentOf('k', null, source.headers)).to.deep.equal([Buffer.from('k'), null, ['read']])
+  })
+})
 
 describe('a sink of windowed keys', () => {
   it('sends every window of a key to the partition of the key, as the JVM does', () => {

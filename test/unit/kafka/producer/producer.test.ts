@@ -93,9 +93,16 @@ describe('the producer', () => {
 
     it('keeps the first failure of an answer that names several', async () => {
       const { producer } = await start(2)
+      const appendBoth = (value: string): void => {
+        scripted.append(value, 0)
+        scripted.append(value, 2)
+      }
+      // Both belong to the transaction and have their connection: from here on they share a request.
+      appendBoth('taken')
+      await producer.flush(TIMEOUT_MS)
+      scripted.batches.length = 0
       scripted.produceAnswer = () => INVALID_RECORD
-      scripted.append('refused')
-      scripted.append('refused too', 2)
+      appendBoth('refused')
       producer.pump()
       await eventually('the producer has heard of both', () => producer.failure !== undefined)
 
@@ -175,7 +182,13 @@ describe('the producer', () => {
 
       await commit(['afterwards'], 0)
       const { batches } = scripted
-      expect(batches.at(-1)).to.deep.equal({ partition: 0, epoch: 1, baseSequence: 0, values: ['afterwards'] })
+      expect(batches.at(-1)).to.deep.equal({
+        topic: 'out',
+        partition: 0,
+        epoch: 1,
+        baseSequence: 0,
+        values: ['afterwards'],
+      })
     })
 
     it('takes a new id without transactions', async () => {
@@ -186,7 +199,13 @@ describe('the producer', () => {
       scripted.append('afterwards')
       await scripted.producer.flush(TIMEOUT_MS)
       const { batches } = scripted
-      expect(batches.at(-1)).to.deep.equal({ partition: 0, epoch: 1, baseSequence: 0, values: ['afterwards'] })
+      expect(batches.at(-1)).to.deep.equal({
+        topic: 'out',
+        partition: 0,
+        epoch: 1,
+        baseSequence: 0,
+        values: ['afterwards'],
+      })
     })
 
     it('keeps epoch and sequences where none is missing (transaction.version 0)', async () => {
@@ -198,7 +217,13 @@ describe('the producer', () => {
 
       await commit(['afterwards'], 0)
       const { batches } = scripted
-      expect(batches.at(-1)).to.deep.equal({ partition: 0, epoch: 0, baseSequence: 1, values: ['afterwards'] })
+      expect(batches.at(-1)).to.deep.equal({
+        topic: 'out',
+        partition: 0,
+        epoch: 0,
+        baseSequence: 1,
+        values: ['afterwards'],
+      })
     })
   })
 })

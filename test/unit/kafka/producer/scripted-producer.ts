@@ -2,6 +2,7 @@ import { systemClock } from '../../../../src/engine/system-clock.ts'
 import { Cluster } from '../../../../src/kafka/cluster/cluster.ts'
 import { Producer } from '../../../../src/kafka/producer/producer.ts'
 import type { ProducerOptions } from '../../../../src/kafka/producer/producer-options.ts'
+import type { ResponseBodies } from '../../../../src/kafka/protocol/api.ts'
 import { NO_HEADERS } from '../../../../src/model/headers.ts'
 import { SILENT_LOGGER } from '../../../../src/model/logger.ts'
 import type { ReceivedRequest } from '../../../support/frame-server.ts'
@@ -11,37 +12,56 @@ import { TwoBrokers } from '../cluster/two-brokers.ts'
 
 const TIMEOUT_MS = 5_000
 const PRODUCER_ID = 4_000
+const INVALID_TXN_STATE = 48
+/** EndTxn from this version on answers the next epoch, TxnOffsetCommit adds its group (KIP-890). */
+const RAISES_EPOCH_FROM = 5
+const ADDS_GROUP_FROM = 5
 /** Where the header of a batch has them (KIP-98). */
 const EPOCH_AT = 51
 const BASE_SEQUENCE_AT = 53
 
+/** An answer: an error code, or none because the connection breaks. */
+export type ScriptedAnswer = number | 'lost'
+
 /** A batch as the broker got it. */
 export interface ReceivedBatch {
+  readonly topic: string
   readonly partition: number
   readonly epoch: number
   readonly baseSequence: number
   readonly values: readonly (string | null)[]
 }
 
-/** A producer on two brokers whose answers the test writes. The first leads partitions 0 and 2, the second 1. */
+/**
+ * A producer on two brokers whose answers the test writes. The first leads partitions 0 and 2 of the topic `out`, the second
+ * its partition 1 and the topic `more`. As brokers do, they refuse what was not added to the transaction.
+ */
 export class ScriptedProducer {
   /** Batches in order of arrival, those that are refused too. */
   readonly batches: ReceivedBatch[] = []
   /** The transactional requests, in order. */
   readonly calls: string[] = []
-  /** The error code that a batch is answered with. */
-  produceAnswer: (batch: ReceivedBatch) => number = () => 0
-  /** The error code of every EndTxn. */
+  /** What a batch is answered with, now or later. */
+  produceAnswer: (batch: ReceivedBatch) => ScriptedAnswer | Promise<ScriptedAnswer> = () => 0
+  /** What the next EndTxn are answered with, one each. */
+  readonly endTxnAnswers: ScriptedAnswer[] = []
+  /** The error code of every other EndTxn. */
   endTxnCode = 0
   /** The error code of every InitProducerId. */
   initCode = 0
+  /** Answers to InitProducerId wait for it. */
+  initHeld: Promise<unknown> = Promise.resolve()
   readonly #kafka = new TwoBrokers()
   readonly #cluster: Cluster
   readonly producer: Producer
+  readonly #isTransactional: boolean
   #epoch = -1
+  /** What the open transaction holds: partitions as `topic-partition`, and the group. */
+  readonly #added = new Set<string>()
 
   private constructor(kafka: TwoBrokers, options: Partial<ProducerOptions>) {
     this.#kafka = kafka
+    this.#isTransactional = !('transactionalId' in options)
     kafka.otherwise = (_, request) => this.#answer(request)
     this.#cluster = new Cluster({
       bootstrapServers: [kafka.addressOf(1)],
@@ -76,7 +96,7 @@ export class ScriptedProducer {
   static async start(transactionVersion: 0 | 2, options: Partial<ProducerOptions> = {}): Promise<ScriptedProducer> {
     const kafka = new TwoBrokers()
     kafka.offered = { transactionVersion }
-    kafka.topics = [topicAnswer('out', [{ leader: 1 }, { leader: 2 }, { leader: 1 }])]
+    kafka.topics = topicsLedBy(1)
     await kafka.start()
     const scripted = new ScriptedProducer(kafka, options)
     await scripted.#cluster.connect(TIMEOUT_MS)
@@ -85,14 +105,31 @@ export class ScriptedProducer {
   }
 
   /** Appends one value to a partition; nothing is waited for. */
-  append(value: string, partition = 0): void {
+  append(value: string, partition = 0, topic = 'out'): void {
     const { records } = this.producer
-    records.append(records.topic('out'), partition, null, Buffer.from(value), 1_000, NO_HEADERS)
+    records.append(records.topic(topic), partition, null, Buffer.from(value), 1_000, NO_HEADERS)
   }
 
   /** What came of a partition, in order of arrival. */
-  valuesOf(partition: number): (string | null)[] {
-    return this.batches.filter(batch => batch.partition === partition).flatMap(({ values }) => values)
+  valuesOf(partition: number, topic = 'out'): (string | null)[] {
+    return this.batches
+      .filter(batch => batch.partition === partition && batch.topic === topic)
+      .flatMap(({ values }) => values)
+  }
+
+  /** Node ids that the next look-ups of a coordinator are answered with; the last one stays. */
+  coordinators(...nodeIds: readonly number[]): void {
+    this.#kafka.coordinators = [...nodeIds]
+  }
+
+  /** Partition 0 of `out` has another leader; who asks for its metadata is told. */
+  lead(nodeId: number): void {
+    this.#kafka.topics = topicsLedBy(nodeId, 1)
+  }
+
+  /** How often a coordinator was looked up. */
+  get findRequests(): number {
+    return this.#kafka.findRequests
   }
 
   /** Closes the producer's connections under it, for good. */
@@ -108,18 +145,53 @@ export class ScriptedProducer {
   }
 
   #answer(request: ReceivedRequest): boolean {
-    if (request.api === 'InitProducerId') {
-      this.calls.push('InitProducerId')
-      if (this.initCode === 0) this.#epoch += 1
-      request.answer('InitProducerId', this.#identity(this.initCode))
-    } else if (request.api === 'EndTxn') {
-      this.calls.push(request.body('EndTxn').committed ? 'commit' : 'abort')
-      if (this.endTxnCode === 0 && request.version >= 5) this.#epoch += 1
-      request.answer('EndTxn', this.#identity(this.endTxnCode))
-    } else if (request.api === 'AddPartitionsToTxn') this.#answerAdd(request)
-    else if (request.api === 'Produce') this.#answerProduce(request)
+    if (request.api === 'InitProducerId') void this.#answerInit(request)
+    else if (request.api === 'EndTxn') this.#answerEnd(request)
+    else if (request.api === 'AddPartitionsToTxn') this.#answerAdd(request)
+    else if (request.api === 'AddOffsetsToTxn') {
+      this.#added.add('group')
+      request.answer('AddOffsetsToTxn', { throttleTimeMs: 0, errorCode: 0 })
+    } else if (request.api === 'TxnOffsetCommit') this.#answerOffsets(request)
+    else if (request.api === 'Produce') void this.#answerProduce(request)
     else return false
     return true
+  }
+
+  async #answerInit(request: ReceivedRequest): Promise<void> {
+    this.calls.push('InitProducerId')
+    await this.initHeld
+    if (this.initCode === 0) this.#epoch += 1
+    this.#added.clear()
+    request.answer('InitProducerId', this.#identity(this.initCode))
+  }
+
+  #answerEnd(request: ReceivedRequest): void {
+    this.calls.push(request.body('EndTxn').committed ? 'commit' : 'abort')
+    const answer = this.endTxnAnswers.shift() ?? this.endTxnCode
+    if (answer === 'lost') {
+      request.socket.destroy()
+      return
+    }
+    if (answer === 0 && request.version >= RAISES_EPOCH_FROM) this.#epoch += 1
+    this.#added.clear()
+    request.answer('EndTxn', this.#identity(answer))
+  }
+
+  #answerOffsets(request: ReceivedRequest): void {
+    this.calls.push('offsets')
+    // From then on the broker adds the group by itself (KIP-890).
+    const isAdded = this.#added.has('group') || request.version >= ADDS_GROUP_FROM
+    request.answer('TxnOffsetCommit', {
+      throttleTimeMs: 0,
+      topics: request.body('TxnOffsetCommit').topics.map(({ name = '', partitions }) => ({
+        name,
+        topicId: Buffer.alloc(16),
+        partitions: partitions.map(({ partitionIndex }) => ({
+          partitionIndex,
+          errorCode: isAdded ? 0 : INVALID_TXN_STATE,
+        })),
+      })),
+    })
   }
 
   #identity(errorCode: number): {
@@ -141,6 +213,8 @@ export class ScriptedProducer {
   }
 
   #answerAdd(request: ReceivedRequest): void {
+    for (const { name, partitions } of request.body('AddPartitionsToTxn').v3AndBelowTopics)
+      for (const partition of partitions) this.#added.add(`${name}-${String(partition)}`)
     request.answer('AddPartitionsToTxn', {
       throttleTimeMs: 0,
       errorCode: 0,
@@ -152,40 +226,59 @@ export class ScriptedProducer {
     })
   }
 
-  #answerProduce(request: ReceivedRequest): void {
-    const answers: { index: number; errorCode: number }[] = []
-    for (const { partitionData = [] } of request.body('Produce').topicData) {
-      for (const { index, records } of partitionData) {
+  async #answerProduce(request: ReceivedRequest): Promise<void> {
+    const asked: { readonly batch: ReceivedBatch; readonly answer: ScriptedAnswer | Promise<ScriptedAnswer> }[] = []
+    for (const { name: topic = '', partitionData = [] } of request.body('Produce').topicData) {
+      for (const { index: partition, records } of partitionData) {
         if (!records) throw new Error('a Produce request without records')
         const batch = {
-          partition: index,
+          topic,
+          partition,
           epoch: records.readInt16BE(EPOCH_AT),
           baseSequence: records.readInt32BE(BASE_SEQUENCE_AT),
           values: readBlock(records).records.map(({ value }) => value),
         }
         this.batches.push(batch)
-        answers.push({ index, errorCode: this.produceAnswer(batch) })
+        const isAdded = !this.#isTransactional || this.#added.has(`${topic}-${String(partition)}`)
+        asked.push({ batch, answer: isAdded ? this.produceAnswer(batch) : INVALID_TXN_STATE })
       }
     }
-    request.answer('Produce', {
-      throttleTimeMs: 0,
-      nodeEndpoints: [],
-      responses: [
-        {
-          name: 'out',
-          topicId: Buffer.alloc(16),
-          partitionResponses: answers.map(({ index, errorCode }) => ({
-            index,
-            errorCode,
-            baseOffset: 0,
-            logAppendTimeMs: -1,
-            logStartOffset: 0,
-            recordErrors: [],
-            errorMessage: null,
-            currentLeader: { leaderId: -1, leaderEpoch: -1 },
-          })),
-        },
-      ],
-    })
+    const answers: { readonly batch: ReceivedBatch; readonly answer: ScriptedAnswer }[] = []
+    for (const { batch, answer } of asked) answers.push({ batch, answer: await answer })
+    if (answers.some(({ answer }) => answer === 'lost')) request.socket.destroy()
+    else request.answer('Produce', produceAnswers(answers))
+  }
+}
+
+function topicsLedBy(leader: number, epoch = 0): TwoBrokers['topics'] {
+  return [
+    topicAnswer('out', [{ leader, epoch }, { leader: 2 }, { leader: 1 }]),
+    topicAnswer('more', [{ leader: 2 }], { topicId: 2 }),
+  ]
+}
+
+function produceAnswers(
+  answers: readonly { readonly batch: ReceivedBatch; readonly answer: ScriptedAnswer }[],
+): ResponseBodies['Produce'] {
+  const topics = new Set(answers.map(({ batch }) => batch.topic))
+  return {
+    throttleTimeMs: 0,
+    nodeEndpoints: [],
+    responses: Array.from(topics, name => ({
+      name,
+      topicId: Buffer.alloc(16),
+      partitionResponses: answers
+        .filter(({ batch }) => batch.topic === name)
+        .map(({ batch, answer }) => ({
+          index: batch.partition,
+          errorCode: Number(answer),
+          baseOffset: 0,
+          logAppendTimeMs: -1,
+          logStartOffset: 0,
+          recordErrors: [],
+          errorMessage: null,
+          currentLeader: { leaderId: -1, leaderEpoch: -1 },
+        })),
+    })),
   }
 }
