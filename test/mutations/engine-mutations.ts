@@ -198,4 +198,103 @@ export const ENGINE_MUTATIONS: readonly Mutation[] = [
       },
     ],
   },
+  {
+    name: 'rewind-of-one-input',
+    bug: 'After an abort only the first input of a task goes back.',
+    file: 'engine/input-rewinder',
+    text: 'of task.inputs)',
+    replacement: 'of task.inputs.slice(0, 1))',
+    caughtBy: [
+      {
+        file: 'unit/engine/input-rewinder',
+        title: 'takes every input of a task back to its commit',
+        reason: /AssertionError/,
+      },
+    ],
+  },
+  {
+    name: 'purge-of-first-partition',
+    bug: 'Records are deleted from another partition of the repartition topic than the one that is committed.',
+    file: 'engine/repartition-purge',
+    text: 'offsets.set(topicPartition, committed)',
+    replacement: 'offsets.set({ topic: topicPartition.topic, partition: 0 }, committed)',
+    caughtBy: [
+      {
+        file: 'unit/engine/thread-commits',
+        title: 'purge repartition topics up to what is committed',
+        reason: /AssertionError/,
+      },
+    ],
+  },
+  {
+    name: 'committed-zero-is-none',
+    bug: 'A committed offset of 0 is taken for none, and reading begins where the reset policy says.',
+    file: 'engine/task-starter',
+    text: 'else takeOver(task, input, found)',
+    replacement: 'else if (found.offset === 0) resets.push(input); else takeOver(task, input, found)',
+    caughtBy: [
+      {
+        file: 'unit/engine/task-starter',
+        title: 'is no matter where the first offset of all is committed',
+        reason: /AssertionError/,
+      },
+    ],
+  },
+  {
+    name: 'stream-time-of-last-input',
+    bug: 'After a restart the time of a task is that of its last input, so that late records count again.',
+    file: 'engine/stream-task',
+    text: 'this.#streamTimeMs = Math.max(this.#streamTimeMs, ms)',
+    replacement: 'this.#streamTimeMs = ms',
+    caughtBy: [
+      {
+        file: 'unit/engine/stream-task',
+        title: 'goes on from the highest of the times that its inputs had come to',
+        reason: /AssertionError/,
+      },
+    ],
+    cheap: true,
+  },
+  {
+    name: 'lag-unknown-to-wait',
+    bug: 'A task does not wait for an input of which records are known to be on the broker.',
+    file: 'engine/idle-wait',
+    text: 'fetcher.lagOf(topicPartition)',
+    replacement: '0',
+    caughtBy: [
+      {
+        file: 'unit/engine/idle-wait',
+        title: 'asks the fetcher what is known',
+        reason: /AssertionError/,
+      },
+    ],
+  },
+  {
+    name: 'abort-beside-a-commit',
+    bug: 'A stop runs its abort beside a commit that goes on, which then commits offsets without outputs.',
+    file: 'engine/thread-shutdown',
+    text: 'if (goesOn) await clients.cluster.close()',
+    replacement: 'void goesOn',
+    caughtBy: [
+      {
+        file: 'unit/engine/thread-shutdown',
+        title: 'closes the connections under a last commit that keeps to no time',
+        reason: /AssertionError/,
+      },
+    ],
+  },
+  {
+    name: 'same-size-again',
+    bug: 'A transaction that ran out of time is built again as it was, for ever on a slow link.',
+    file: 'engine/thread-commits',
+    text: 'if (TOO_SLOW.has(cause.code)) this.#size.timedOut(this.#records)',
+    replacement: 'void TOO_SLOW',
+    caughtBy: [
+      {
+        file: 'unit/engine/thread-commits',
+        title: 'happen after half as many records when a transaction ran out of time',
+        reason: /AssertionError/,
+      },
+    ],
+  },
 ]

@@ -2,6 +2,7 @@ import { ENGINE_MUTATIONS } from './engine-mutations.ts'
 import { KAFKA_MUTATIONS } from './kafka-mutations.ts'
 import type { Mutation } from './mutation.ts'
 import { OPERATOR_MUTATIONS } from './operator-mutations.ts'
+import { PRODUCER_MUTATIONS } from './producer-mutations.ts'
 import { TASK_MUTATIONS } from './task-mutations.ts'
 
 /** Every seeded bug, with the tests that must find it. */
@@ -9,5 +10,6 @@ export const MUTATIONS: readonly Mutation[] = [
   ...TASK_MUTATIONS,
   ...ENGINE_MUTATIONS,
   ...KAFKA_MUTATIONS,
+  ...PRODUCER_MUTATIONS,
   ...OPERATOR_MUTATIONS,
 ]

@@ -55,4 +55,32 @@ export const OPERATOR_MUTATIONS: readonly Mutation[] = [
     replacement: 'return',
     caughtBy: [{ file: 'unit/stores/memory-key-value-store', title: '', reason: /AssertionError/ }],
   },
+  {
+    name: 'given-headers-lost',
+    bug: 'A record that a step gave other headers is written with those it was read with.',
+    file: 'operators/sink',
+    text: 'headers === record.sourceHeaders &&',
+    replacement: '',
+    caughtBy: [
+      {
+        file: 'unit/operators/sink',
+        title: 'sends other headers where a step gave it others',
+        reason: /AssertionError/,
+      },
+    ],
+  },
+  {
+    name: 'dedupe-one-short',
+    bug: 'An id is forgotten a millisecond early.',
+    file: 'operators/dedupe',
+    text: 'timestamp - withinMs, timestamp + withinMs',
+    replacement: 'timestamp - withinMs + 1, timestamp + withinMs',
+    caughtBy: [
+      {
+        file: 'unit/operators/dedupe',
+        title: 'drops an id that was seen exactly as long ago as it is remembered',
+        reason: /AssertionError/,
+      },
+    ],
+  },
 ]
