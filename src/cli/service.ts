@@ -16,7 +16,8 @@ export class Service {
   readonly #io: CommandIo
   #logger: Logger | undefined
   readonly #httpFailed = deferred<never>()
-  #http: HttpServer | undefined
+  /** The server, or none: switched off, or not to be had. */
+  #http: Promise<HttpServer | undefined> | undefined
 
   constructor(version: string, io: CommandIo) {
     this.#version = version
@@ -29,7 +30,7 @@ export class Service {
     const format = config.logging.format ?? (process.stdout.isTTY ? 'pretty' : 'json')
     const logger = createLogger({ level: config.logging.level, format })
     this.#logger = logger
-    void this.#openHttp(config, instance, logger)
+    this.#http = this.#openHttp(config, instance, logger)
     return logger
   }
 
@@ -47,7 +48,9 @@ export class Service {
       throw error
     } finally {
       forget()
-      await this.#http?.close()
+      // A start that fails at once is faster than the server, which would keep the process alive.
+      const http = await this.#http
+      await http?.close()
     }
   }
 
@@ -59,13 +62,14 @@ export class Service {
     await instance.closed
   }
 
-  async #openHttp(config: EngineConfig, instance: StreamsInstance, logger: Logger): Promise<void> {
+  async #openHttp(config: EngineConfig, instance: StreamsInstance, logger: Logger): Promise<HttpServer | undefined> {
     try {
       const server = await this.#listen(config, instance, logger)
       if (server !== undefined) logger.info({ port: server.port }, 'health and metrics are served')
-      this.#http = server
+      return server
     } catch (error) {
       this.#httpFailed.reject(asMillraceError(error))
+      return undefined
     }
   }
 

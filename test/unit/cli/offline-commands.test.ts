@@ -2,8 +2,10 @@ import { expect } from 'chai'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { setImmediate } from 'node:timers/promises'
 import { runCommandLine } from '../../../src/cli/command-line.ts'
 import { COMMANDS } from '../../../src/cli/commands.ts'
+import { freePorts, requireFreePort } from '../../../src/local-kafka/ports.ts'
 import { CommandCapture } from '../../support/command-capture.ts'
 
 const EXAMPLE = 'config/order-totals.yaml'
@@ -50,6 +52,30 @@ describe('commands without a broker', () => {
     const { valid, errors } = JSON.parse(tools.out) as { valid: boolean; errors: { line: number; message: string }[] }
     expect(valid).to.equal(false)
     expect(errors.map(({ line }) => line)).to.include.members([1, 3])
+  })
+
+  it('run that fails before its HTTP server listens leaves none behind, so that the process ends', async () => {
+    const source = (name: string): string => JSON.stringify(new URL(`../../../src/${name}.js`, import.meta.url).href)
+    const [port = 0] = await freePorts(1)
+    const path = join(folder, 'app.mjs')
+    await writeFile(
+      path,
+      `import { streams } from ${source('topology/streams')}
+import { string } from ${source('serdes/text')}
+export default streams(b => b.stream('in', { key: string, value: string }).groupByKey().count())
+export const config = {
+  streams: { 'application.id': 'a', 'ensure.explicit.internal.resource.naming': true },
+  kafka: { 'bootstrap.servers': '127.0.0.1:1' },
+  http: { port: ${String(port)} },
+  logging: { level: 'silent' },
+}`,
+    )
+    const { code, err } = await run('run', path)
+    expect(err).to.include('NAME_REQUIRED')
+    expect(code).to.equal(78)
+    // Time for a server that was still about to listen.
+    for (let turn = 0; turn < 5; turn++) await setImmediate()
+    await requireFreePort(port)
   })
 
   it('test runs the tests of a file, and fails when one differs', async () => {
