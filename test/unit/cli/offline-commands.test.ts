@@ -16,6 +16,11 @@ async function run(...argv: string[]): Promise<{ code: number; out: string; err:
   return { code, out: io.stdout.join('\n'), err: io.stderr.join('\n') }
 }
 
+/** Address of a module of the sources, as text of a program. */
+function moduleText(name: string): string {
+  return JSON.stringify(new URL(`../../../src/${name}.js`, import.meta.url).href)
+}
+
 describe('commands without a broker', () => {
   let folder = ''
   const file = async (text: string): Promise<string> => {
@@ -55,13 +60,12 @@ describe('commands without a broker', () => {
   })
 
   it('run that fails before its HTTP server listens leaves none behind, so that the process ends', async () => {
-    const source = (name: string): string => JSON.stringify(new URL(`../../../src/${name}.js`, import.meta.url).href)
     const [port = 0] = await freePorts(1)
     const path = join(folder, 'app.mjs')
     await writeFile(
       path,
-      `import { streams } from ${source('topology/streams')}
-import { string } from ${source('serdes/text')}
+      `import { streams } from ${moduleText('topology/streams')}
+import { string } from ${moduleText('serdes/text')}
 export default streams(b => b.stream('in', { key: string, value: string }).groupByKey().count())
 export const config = {
   streams: { 'application.id': 'a', 'ensure.explicit.internal.resource.naming': true },
