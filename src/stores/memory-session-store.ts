@@ -1,10 +1,19 @@
 import { readSafeInt64, writeSafeInt64 } from '../serdes/int64.ts'
-import { MemoryTimedStore } from './memory-timed-store.ts'
+import type { LogKeyTail } from './log-keys.ts'
+import { MemoryTimedStore, type MemoryTimedStoreOptions } from './memory-timed-store.ts'
 import type { SessionEntry, SessionState, SessionVisitor } from './session-state.ts'
 
 const BOUND_BYTES = 8
 /** The JVM keeps sessions in segments of half the retention, but at least this long. */
 const SEGMENT_MS_MIN = 60_000
+
+const TAIL: LogKeyTail = {
+  bytes: 2 * BOUND_BYTES,
+  write(into, at, end, start) {
+    writeSafeInt64(into, end, at)
+    writeSafeInt64(into, start, at + BOUND_BYTES)
+  },
+}
 
 /**
  * A session store in memory. Its changelog has keys `key | 8 bytes end | 8 bytes start`. Kafka Streams:
@@ -12,6 +21,10 @@ const SEGMENT_MS_MIN = 60_000
  */
 export class MemorySessionStore extends MemoryTimedStore implements SessionState {
   override readonly kind = 'session'
+
+  constructor(options: MemoryTimedStoreOptions) {
+    super(options, TAIL)
+  }
 
   get(key: Uint8Array, start: number, end: number): unknown {
     const row = this.visibleRow(key, end, start)
@@ -43,17 +56,7 @@ export class MemorySessionStore extends MemoryTimedStore implements SessionState
   }
 
   *fetchHeld(from: number, to: number): IterableIterator<SessionEntry> {
-    this.assertOpen()
-    let rows: number[] = []
-    for (const row of this.rows.scan(Math.max(from, this.heldFrom), to)) {
-      if (!this.values.has(row)) continue
-      if (rows[0] !== undefined && this.rows.timeOf(rows[0]) !== this.rows.timeOf(row)) {
-        yield* this.#entriesOf(rows)
-        rows = []
-      }
-      rows.push(row)
-    }
-    yield* this.#entriesOf(rows)
+    for (const rows of this.rowsByTime(from, to)) yield* this.#entriesOf(rows)
   }
 
   /** The JVM's scan for final results gives what its segments still hold: a segment goes once all of it is older than the retention. */
@@ -72,17 +75,8 @@ export class MemorySessionStore extends MemoryTimedStore implements SessionState
     return { rawKey: key.subarray(0, at), time, tag }
   }
 
-  protected override get tailBytes(): number {
-    return 2 * BOUND_BYTES
-  }
-
-  protected override writeTail(bytes: Buffer, at: number, time: number, tag: number): void {
-    writeSafeInt64(bytes, time, at)
-    writeSafeInt64(bytes, tag, at + BOUND_BYTES)
-  }
-
   /** Sessions of one end, by start and key. */
-  *#entriesOf(rows: number[]): IterableIterator<SessionEntry> {
+  *#entriesOf(rows: readonly number[]): IterableIterator<SessionEntry> {
     const sorted = rows.map(row => ({ row, key: this.rows.keyAt(row) }))
     sorted.sort((a, b) => this.rows.tagOf(a.row) - this.rows.tagOf(b.row) || Buffer.compare(a.key, b.key))
     for (const { row, key } of sorted) yield [key, this.rows.tagOf(row), this.rows.timeOf(row), this.values.get(row)]

@@ -1,22 +1,19 @@
 import { MillraceError } from '../model/errors.ts'
 import { NO_HEADERS, type RecordHeaders } from '../model/headers.ts'
 import type { KeyHashes } from '../model/key-hashes.ts'
-import { TransientBytes } from '../model/transient-bytes.ts'
 import type { UpcomingKeys } from '../model/upcoming-keys.ts'
 import type { ErasedSerializer } from '../serdes/erased-serde.ts'
 import { rememberingSerializer } from '../serdes/remembering-serializer.ts'
 import type { AnySerde, SerdeContext } from '../serdes/serde.ts'
 import { ByteArena } from './byte-arena.ts'
 import type { Changelog } from './changelog.ts'
+import { LogKeys, type LogKeyTail } from './log-keys.ts'
 import type { StateStore } from './state-store.ts'
 import { TimedRows } from './timed-rows.ts'
 import { UndoLog } from './undo-log.ts'
 import { UndoneNumber } from './undone-number.ts'
 import { ValueColumn } from './value-column.ts'
 import type { WriteCache } from './write-cache.ts'
-
-/** Below this a loop copies faster than a call into the runtime. */
-const COPY_LOOP_BYTES_MAX = 32
 
 /** Options of a window or session store in memory. */
 export interface MemoryTimedStoreOptions {
@@ -58,7 +55,7 @@ export abstract class MemoryTimedStore implements StateStore {
   readonly #changelog: Changelog | undefined
   readonly #maxBytes: number
   readonly #arena = new ByteArena()
-  readonly #logKeys = new TransientBytes()
+  readonly #logKeys: LogKeys
   readonly #undo: UndoLog
   readonly #serializer: ErasedSerializer
   readonly #serdeContext: SerdeContext
@@ -68,7 +65,9 @@ export abstract class MemoryTimedStore implements StateStore {
   #logged = false
   #lastPutBytes: Uint8Array | null = null
 
-  constructor(options: MemoryTimedStoreOptions) {
+  /** @param tail - of its changelog keys */
+  constructor(options: MemoryTimedStoreOptions, tail: LogKeyTail) {
+    this.#logKeys = new LogKeys(tail)
     this.name = options.name
     this.retentionMs = options.retentionMs
     this.#oldestMs = options.isTimeOrdered === true ? options.retentionMs : options.retentionMs - 1
@@ -194,12 +193,6 @@ export abstract class MemoryTimedStore implements StateStore {
   /** The parts of a changelog key. */
   protected abstract parts(key: Buffer): { readonly rawKey: Buffer; readonly time: number; readonly tag: number }
 
-  /** Bytes of a changelog key behind the row's key. */
-  protected abstract get tailBytes(): number
-
-  /** Writes them. */
-  protected abstract writeTail(bytes: Buffer, at: number, time: number, tag: number): void
-
   /**
    * Lowest time that is seen by its key. With a cache everything is seen that is still there, as in the JVM, whose cache keeps
    * what it has written.
@@ -215,6 +208,23 @@ export abstract class MemoryTimedStore implements StateStore {
   /** Notes that something of this time was put. */
   protected observe(time: number): void {
     if (time > this.#observed.value) this.#observed.value = time
+  }
+
+  /** Rows that are held on to, those of one time together, by time. */
+  protected *rowsByTime(from: number, to: number): IterableIterator<readonly number[]> {
+    this.assertOpen()
+    let together: number[] = []
+    let time = Number.NaN
+    for (const row of this.rows.scan(Math.max(from, this.heldFrom), to)) {
+      if (!this.values.has(row)) continue
+      if (this.rows.timeOf(row) !== time && together.length > 0) {
+        yield together
+        together = []
+      }
+      time = this.rows.timeOf(row)
+      together.push(row)
+    }
+    if (together.length > 0) yield together
   }
 
   /** The row of exactly this key, time and tag that has a value and is seen, or −1. */
@@ -243,7 +253,7 @@ export abstract class MemoryTimedStore implements StateStore {
     if (time >= this.heldFrom) this.#set(key, time, tag, value, bytes, timestamp)
     this.#lastPutBytes = bytes
     if (this.cache === undefined) this.log(key, time, tag, bytes, timestamp, headers)
-    else this.cache.write(this.#keptLogKey(key, time, tag), bytes, value, timestamp, old)
+    else this.cache.write(this.#logKeys.kept(key, time, tag), bytes, value, timestamp, old)
   }
 
   /** Writes the changelog record of a row. */
@@ -257,28 +267,11 @@ export abstract class MemoryTimedStore implements StateStore {
   ): void {
     if (this.#changelog === undefined) return
     this.#logged = true
-    this.#changelog.append(this.#lentLogKey(key, time, tag), bytes, timestamp, headers)
+    this.#changelog.append(this.#logKeys.lent(key, time, tag), bytes, timestamp, headers)
   }
 
   protected assertOpen(): void {
     if (this.#closed) throw new MillraceError('STORE_CLOSED', { node: this.name })
-  }
-
-  /** The changelog key of a row, for whoever copies it. */
-  #lentLogKey(key: Uint8Array, time: number, tag: number): Uint8Array {
-    return this.#writeLogKey(this.#logKeys.place(key.length + this.tailBytes), key, time, tag)
-  }
-
-  #keptLogKey(key: Uint8Array, time: number, tag: number): Uint8Array {
-    return this.#writeLogKey(Buffer.allocUnsafe(key.length + this.tailBytes), key, time, tag)
-  }
-
-  #writeLogKey(bytes: Buffer, key: Uint8Array, time: number, tag: number): Uint8Array {
-    const { length } = key
-    if (length > COPY_LOOP_BYTES_MAX) bytes.set(key)
-    else for (let at = 0; at < length; at++) bytes[at] = key[at] ?? 0
-    this.writeTail(bytes, length, time, tag)
-    return bytes
   }
 
   #set(key: Uint8Array, time: number, tag: number, value: unknown, bytes: Uint8Array | null, timestamp: number): void {
@@ -308,7 +301,7 @@ export abstract class MemoryTimedStore implements StateStore {
 
   /** The value that will be the one before, once the cache tells of the row; asked for at its first write only. */
   #heldBefore(key: Uint8Array, time: number, tag: number): unknown {
-    if (this.cache?.holds(this.#lentLogKey(key, time, tag)) === true) return null
+    if (this.cache?.holds(this.#logKeys.lent(key, time, tag)) === true) return null
     const row = this.visibleRow(key, time, tag)
     return row === -1 ? null : this.values.get(row)
   }

@@ -1,5 +1,6 @@
 import type { RecordHeaders } from '../model/headers.ts'
 import { readSafeInt64, writeSafeInt64 } from '../serdes/int64.ts'
+import type { LogKeyTail } from './log-keys.ts'
 import { MemoryTimedStore, type MemoryTimedStoreOptions } from './memory-timed-store.ts'
 import type { WindowEntry, WindowState, WindowVisitor } from './window-state.ts'
 
@@ -8,6 +9,14 @@ const SEQUENCE_BYTES = 4
 const TAIL_BYTES = START_BYTES + SEQUENCE_BYTES
 /** Sequence numbers are a Java `int` and start over at 0. */
 const SEQUENCE_MASK = 0x7f_ff_ff_ff
+
+const TAIL: LogKeyTail = {
+  bytes: TAIL_BYTES,
+  write(into, at, start, sequence) {
+    writeSafeInt64(into, start, at)
+    into.writeInt32BE(sequence, at + START_BYTES)
+  },
+}
 
 /** Options of a window store in memory. */
 export interface MemoryWindowStoreOptions extends MemoryTimedStoreOptions {
@@ -25,7 +34,7 @@ export class MemoryWindowStore extends MemoryTimedStore implements WindowState {
   #lastTimestamp = -1
 
   constructor(options: MemoryWindowStoreOptions) {
-    super(options)
+    super(options, TAIL)
     this.retainsDuplicates = options.retainsDuplicates ?? false
   }
 
@@ -83,17 +92,7 @@ export class MemoryWindowStore extends MemoryTimedStore implements WindowState {
   }
 
   *fetchHeld(from: number, to: number): IterableIterator<WindowEntry> {
-    this.assertOpen()
-    let rows: number[] = []
-    for (const row of this.rows.scan(Math.max(from, this.heldFrom), to)) {
-      if (!this.values.has(row)) continue
-      if (rows[0] !== undefined && this.rows.timeOf(rows[0]) !== this.rows.timeOf(row)) {
-        yield* this.#entriesOf(rows)
-        rows = []
-      }
-      rows.push(row)
-    }
-    yield* this.#entriesOf(rows)
+    for (const rows of this.rowsByTime(from, to)) yield* this.#entriesOf(rows)
   }
 
   protected override get takesNull(): boolean {
@@ -111,17 +110,8 @@ export class MemoryWindowStore extends MemoryTimedStore implements WindowState {
     return { rawKey: key.subarray(0, at), time, tag: key.readInt32BE(at + START_BYTES) }
   }
 
-  protected override get tailBytes(): number {
-    return TAIL_BYTES
-  }
-
-  protected override writeTail(bytes: Buffer, at: number, time: number, tag: number): void {
-    writeSafeInt64(bytes, time, at)
-    bytes.writeInt32BE(tag, at + START_BYTES)
-  }
-
   /** Rows of one time, by key and order of arrival. */
-  *#entriesOf(rows: number[]): IterableIterator<WindowEntry> {
+  *#entriesOf(rows: readonly number[]): IterableIterator<WindowEntry> {
     const sorted = rows.map(row => ({ row, key: this.rows.keyAt(row) }))
     sorted.sort((a, b) => Buffer.compare(a.key, b.key) || this.rows.tagOf(a.row) - this.rows.tagOf(b.row))
     for (const { row, key } of sorted) {

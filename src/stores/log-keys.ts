@@ -1,0 +1,39 @@
+import { TransientBytes } from '../model/transient-bytes.ts'
+
+/** Below this a loop copies faster than a call into the runtime. */
+const COPY_LOOP_BYTES_MAX = 32
+
+/** What stands behind a row's key in its changelog key. */
+export interface LogKeyTail {
+  /** How many bytes. */
+  readonly bytes: number
+  write(into: Buffer, at: number, time: number, tag: number): void
+}
+
+/** Makes the changelog keys of rows: the row's key, and behind it its time and tag. */
+export class LogKeys {
+  readonly #tail: LogKeyTail
+  readonly #places = new TransientBytes()
+
+  constructor(tail: LogKeyTail) {
+    this.#tail = tail
+  }
+
+  /** The key of a row for whoever copies it: the bytes are others with the next one. */
+  lent(key: Uint8Array, time: number, tag: number): Uint8Array {
+    return this.#write(this.#places.place(key.length + this.#tail.bytes), key, time, tag)
+  }
+
+  /** The key of a row for whoever keeps it. */
+  kept(key: Uint8Array, time: number, tag: number): Uint8Array {
+    return this.#write(Buffer.allocUnsafe(key.length + this.#tail.bytes), key, time, tag)
+  }
+
+  #write(bytes: Buffer, key: Uint8Array, time: number, tag: number): Uint8Array {
+    const { length } = key
+    if (length > COPY_LOOP_BYTES_MAX) bytes.set(key)
+    else for (let at = 0; at < length; at++) bytes[at] = key[at] ?? 0
+    this.#tail.write(bytes, length, time, tag)
+    return bytes
+  }
+}
