@@ -1,9 +1,17 @@
 import type { ApiName, RequestBodies, ResponseBodies } from '../../../src/kafka/protocol/api.ts'
 import type { Exchange } from './exchange.ts'
 
-/** The response with an error code wherever it has one, as if the broker had failed at all that was asked. */
+/**
+ * The response with an error code wherever it has one, as if the broker had failed at all that was asked. Where its parts have
+ * codes the whole keeps its own: a version has one or the other, and the code of the other version could not be written.
+ */
 export function withErrorCode<A extends ApiName>(response: ResponseBodies[A], code: number): ResponseBodies[A] {
-  return coded(response, code) as ResponseBodies[A]
+  const isOfParts = Object.values(response).some(part => typeof part === 'object' && hasCode(part))
+  const entries = Object.entries(response).map(([name, value]: [string, unknown]) => {
+    if (!CODES.has(name)) return [name, coded(value, code)]
+    return [name, isOfParts ? value : code]
+  })
+  return Object.fromEntries(entries) as ResponseBodies[A]
 }
 
 /** A broker's refusal of a request, in the words of that request. @throws for a request that the table does not have */
@@ -52,9 +60,10 @@ const REFUSALS: { readonly [A in ApiName]?: Refusal<A> } = {
     throttleTimeMs: 0,
     errorCode: 0,
     errorMessage: null,
-    nodeId: -1,
+    // Either one coordinator or a list, by version.
+    nodeId: coordinatorKeys.length > 0 ? 0 : -1,
     host: '',
-    port: -1,
+    port: coordinatorKeys.length > 0 ? 0 : -1,
     coordinators: coordinatorKeys.map(key => ({
       key,
       nodeId: -1,
@@ -113,6 +122,12 @@ const REFUSALS: { readonly [A in ApiName]?: Refusal<A> } = {
 } satisfies Required<{ readonly [A in Refusable]: Refusal<A> }>
 
 const CODES = new Set(['errorCode', 'partitionErrorCode'])
+
+function hasCode(value: unknown): boolean {
+  if (Array.isArray(value)) return value.some(hasCode)
+  if (typeof value !== 'object' || value === null || Buffer.isBuffer(value)) return false
+  return Object.entries(value).some(([name, inner]) => CODES.has(name) || hasCode(inner))
+}
 
 function coded(value: unknown, code: number): unknown {
   if (Array.isArray(value)) return value.map(one => coded(one, code))
