@@ -48,7 +48,7 @@ export abstract class MemoryTimedStore implements StateStore {
   /** Highest tag given out, where tags are counted. */
   protected readonly lastTag = new UndoneNumber(0)
   readonly #observed = new UndoneNumber(-1)
-  /** The same without what the cache holds back. */
+  /** The same of what has left the cache: by it the JVM's store behind the cache shows the value before or not. */
   readonly #told = new UndoneNumber(-1)
   /** Age of the oldest rows that are seen, in ms. */
   readonly #oldestMs: number
@@ -73,7 +73,13 @@ export abstract class MemoryTimedStore implements StateStore {
     this.#oldestMs = options.isTimeOrdered === true ? options.retentionMs : options.retentionMs - 1
     this.#changelog = options.changelog
     this.cache = options.cache
-    if (options.cache !== undefined) options.cache.showsOld = key => this.#showsOld(key)
+    if (options.cache !== undefined) {
+      options.cache.showsOld = key => this.parts(key).time > this.#told.value - this.retentionMs
+      options.cache.passes = key => {
+        const { time } = this.parts(key)
+        if (time > this.#told.value) this.#told.value = time
+      }
+    }
     this.changelogTopic = options.changelog?.topic
     this.#maxBytes = options.maxBytes ?? Number.POSITIVE_INFINITY
     this.#serializer = rememberingSerializer(options.value)
@@ -330,14 +336,6 @@ export abstract class MemoryTimedStore implements StateStore {
     for (let row = this.rows.oldest; row !== -1 && this.rows.timeOf(row) < this.#keptFrom(); row = this.rows.oldest) {
       this.#drop(row)
     }
-  }
-
-  /** Whether the JVM's store behind the cache would show the value before: by the times it was told of so far. */
-  #showsOld(key: Buffer): boolean {
-    const { time } = this.parts(key)
-    const isShown = time > this.#told.value - this.retentionMs
-    if (time > this.#told.value) this.#told.value = time
-    return isShown
   }
 
   #keptFrom(): number {

@@ -50,6 +50,8 @@ export interface WriteCacheOptions {
 export class WriteCache {
   /** Whether the store behind the cache would still show the value before of a changelog key; asked in the order of the flush. */
   showsOld: (key: Buffer) => boolean = () => true
+  /** Told of each changelog key that goes to the store behind the cache, before its record is written. */
+  passes: (key: Buffer) => void = () => undefined
   /** Told of each key at a flush, in the order of their latest writes. */
   listener: ((write: CachedWrite) => void) | undefined
   /** Whether the listener is given the values before too. */
@@ -153,6 +155,7 @@ export class WriteCache {
   #tell(held: Held): void {
     const write = this.showsOld(held.key) ? held : { ...held, old: null }
     if (write.bytes === null && write.old === null) return
+    this.passes(write.key)
     const headers = headersLogged(this.#loggedHeaders, write.bytes, write.context.headers)
     this.#changelog?.append(write.key, write.bytes, write.timestamp, headers)
     if (this.listener === undefined) return

@@ -121,13 +121,16 @@ describe('headers of changelog records', () => {
   })
 })
 
+/** Counts per session, with a gap of 10 ms. */
+function sessionCounts(builder: StreamsBuilder): void {
+  builder.stream('in', TEXT).groupByKey().windowedBy({ session: 10, grace: 0 }).count().toStream().to('out')
+}
+
 describe('results of sessions that a cache held back', () => {
+  const options = { streams: { 'statestore.cache.max.bytes': 1000 }, commit: 'explicit' } as const
+
   it('have the headers of the latest record of their session', () => {
-    const define = (builder: StreamsBuilder): void => {
-      builder.stream('in', TEXT).groupByKey().windowedBy({ session: 10, grace: 0 }).count().toStream().to('out')
-    }
-    const cached = { 'statestore.cache.max.bytes': 1000 }
-    using driver = new TestDriver(streams(define), { streams: cached, commit: 'explicit' })
+    using driver = new TestDriver(streams(sessionCounts), options)
     const input = driver.input('in', TEXT)
     input.pipeRecord({ key: 'k', value: 'a', timestamp: 0, headers: [['of', 'a']] })
     input.pipeRecord({ key: 'k', value: 'b', timestamp: 0, headers: [['of', 'b']] })
@@ -136,5 +139,24 @@ describe('results of sessions that a cache held back', () => {
     expect(
       results.map(({ value, headers }) => [value, Buffer.from([...headers][0]?.[1] ?? []).toString()]),
     ).to.deep.equal([[2, 'b']])
+  })
+
+  it('delete a session that was told of, however late one is that came and went meanwhile', () => {
+    using driver = new TestDriver(streams(sessionCounts), options)
+    const input = driver.input('in', TEXT)
+    input.pipe('told', '', 0)
+    driver.commit()
+    const out = driver.output('out', { key: sessionWindowed(string), value: nullable(long) })
+    out.readAll()
+    input.pipe('gone', '', 10)
+    input.pipe('gone', '', 12)
+    input.pipe('told', '', 5)
+    input.pipe('gone', '', 12)
+    driver.commit()
+    expect(out.readKeyValues()).to.deep.equal([
+      [{ key: 'told', start: 0, end: 0 }, null],
+      [{ key: 'told', start: 0, end: 5 }, 2],
+      [{ key: 'gone', start: 10, end: 12 }, 3],
+    ])
   })
 })
