@@ -40,6 +40,10 @@ export class Graph {
   readonly optimizations: ReadonlySet<Optimization>
   /** Repartition topics that nobody asked for: they can be merged. */
   readonly repartitions: Repartition[] = []
+  /** The topic of the latest join of a re-keyed stream, by the stream's node. */
+  readonly joinRepartitions = new Map<GraphNode, Repartition>()
+  /** Joins that give results for records without a key: topics before them keep such records. */
+  readonly keylessJoins = new Set<GraphNode>()
   /** Whether a stream is joined with itself: the graph then looks different when optimized. */
   hasSelfJoin = false
   readonly #names = new Set<string>()

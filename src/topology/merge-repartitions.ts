@@ -93,7 +93,7 @@ function mergeBehind(graph: Graph, changer: GraphNode, repartitions: readonly Re
     return { branch, isDirect: branch === filter, parents: filter.parents, source, readers: [...source.children] }
   })
   for (const repartition of repartitions) removeRepartition(graph, repartition)
-  const source = addMerged(graph, changer, first, repartitions)
+  const source = addMerged(graph, changer, first)
   for (const { branch, isDirect, parents, source: replaced, readers } of places) {
     if (branch !== undefined && !isDirect && branch.parents.includes(changer)) moveBranch(branch, changer, source)
     const feeders = isDirect ? [source] : parents
@@ -106,19 +106,13 @@ function mergeBehind(graph: Graph, changer: GraphNode, repartitions: readonly Re
 }
 
 /** The one topic, named after the first. Kafka Streams: `createRepartitionNode`. */
-function addMerged(
-  graph: Graph,
-  changer: GraphNode,
-  { options, topic }: Repartition,
-  repartitions: readonly Repartition[],
-): GraphNode {
+function addMerged(graph: Graph, changer: GraphNode, { options, topic }: Repartition): GraphNode {
   const before = graph.nodes.length
   const source = addRepartition(graph, {
     ...options,
     parent: changer,
     // The whole name, so that its nodes are named after it, as in the JVM.
     base: topic,
-    keepsNullKeys: repartitions.some(({ options: { keepsNullKeys } }) => keepsNullKeys === true),
     origin: 'merged',
   })
   // What reads the topic comes behind it.

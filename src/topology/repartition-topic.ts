@@ -11,8 +11,6 @@ export interface RepartitionOptions {
   readonly value: AnySerde
   readonly partitions?: number | undefined
   readonly partitioner?: PartitionerStep | undefined
-  /** Records without a key go on: nothing is looked up by it. @default they are dropped */
-  readonly keepsNullKeys?: boolean
   /** The user has asked for the topic, or it stands for several already: it stays what it is. @default it may be merged */
   readonly origin?: 'askedFor' | 'merged'
 }

@@ -9,16 +9,24 @@ const SUFFIX = '-repartition'
 /** Topics that are numbered keep numbered nodes; named ones name them too. Kafka Streams: `KStreamImpl.createRepartitionedSource`. */
 const NUMBERED = /^(?:KSTREAM|KTABLE|COGROUPKSTREAM)-.*-\d{10}$/
 
-/** Adds a repartition topic: filter, sink and the source that reads it back. Returns the source. */
-export function addRepartition(graph: Graph, options: RepartitionOptions): GraphNode {
-  const { base } = options
-  const topic = base.endsWith(SUFFIX) ? base : `${base}${SUFFIX}`
-  // Numbers are taken in any case, as in the JVM, so that naming a topic renames nothing else.
-  const numbered = {
+/** Names of a topic's nodes, by number. Numbers are taken in any case, as in the JVM, so that naming a topic renames nothing else. */
+export function takeRepartitionNumbers(graph: Graph): {
+  readonly sink: string
+  readonly filter: string
+  readonly source: string
+} {
+  return {
     sink: graph.numberedName('KSTREAM-SINK-'),
     filter: graph.numberedName('KSTREAM-FILTER-'),
     source: graph.numberedName('KSTREAM-SOURCE-'),
   }
+}
+
+/** Adds a repartition topic: filter, sink and the source that reads it back. Returns the source. */
+export function addRepartition(graph: Graph, options: RepartitionOptions): GraphNode {
+  const { base } = options
+  const topic = base.endsWith(SUFFIX) ? base : `${base}${SUFFIX}`
+  const numbered = takeRepartitionNumbers(graph)
   const isNumbered = NUMBERED.test(topic.slice(0, -SUFFIX.length))
   if (isNumbered) graph.numberedResources.push(topic)
   const names =
@@ -30,7 +38,7 @@ export function addRepartition(graph: Graph, options: RepartitionOptions): Graph
     parents: [options.parent],
     use: () => PASSES,
     compile: compiler =>
-      options.keepsNullKeys === true
+      reachesKeylessJoin(graph, source)
         ? compiler.next
         : keyed(() => {
             compiler.dropped('nullKey')
@@ -104,4 +112,22 @@ export function addRepartitionSource(
     serdes: { key, value },
     compile: compiler => compiler.next,
   })
+}
+
+/**
+ * Whether a join that wants records without a key follows from a node, through further topics or not. Kafka Streams:
+ * `NodesWithRelaxedNullKeyJoinDownstream`.
+ */
+function reachesKeylessJoin(graph: Graph, start: GraphNode): boolean {
+  const seen = new Set([start])
+  for (const node of seen) {
+    if (graph.keylessJoins.has(node)) return true
+    for (const child of node.children) seen.add(child)
+    const topic = node.sink?.internal === true ? node.sink.topic : undefined
+    if (topic === undefined) continue
+    for (const other of graph.nodes) {
+      if (other.source?.internal === true && other.source.topics.includes(topic)) seen.add(other)
+    }
+  }
+  return false
 }

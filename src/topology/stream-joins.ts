@@ -12,7 +12,7 @@ import type { StoreDefinition } from '../stores/store-spec.ts'
 import { READS, READS_AND_PASSES, type NodeCompiler } from './graph-node.ts'
 import { durationOr0 } from './join-options.ts'
 import { union, type Named, type SerdePair, type StreamParts, type TableParts } from './parts.ts'
-import { repartitioned } from './stream-steps.ts'
+import { repartitionedForJoin } from './stream-steps.ts'
 import { serdeOf } from './stream-serdes.ts'
 
 /** Options of a join with a table, their types forgotten. */
@@ -32,12 +32,7 @@ export function addTableJoin(
   const step = options.name ?? (isLeft ? 'leftJoin' : 'join')
   const key = serdeOf(stream, 'key', options.key, step)
   const joined = stream.rekeyed
-    ? repartitioned(
-        stream,
-        options.name ?? stream.node.name,
-        { key, value: options.value, keepsNullKeys: isLeft },
-        step,
-      )
+    ? repartitionedForJoin(stream, options.name, { key, value: options.value }, step)
     : stream
   const [left, right] = [withoutNull(key).name, table.key.name]
   if (left !== right) {
@@ -76,6 +71,7 @@ export function addTableJoin(
       return buffer === undefined ? join : waiting(buffer, compiler, isLeft, join)
     },
   })
+  if (isLeft) graph.keylessJoins.add(node)
   if (buffer !== undefined) {
     graph.addStore(buffer.store)
     graph.connect(node, buffer.store.name)
@@ -172,5 +168,6 @@ export function addGlobalTableJoin(
         compiler.next,
       ),
   })
+  if (isLeft) graph.keylessJoins.add(node)
   return { ...stream, node, value: undefined }
 }

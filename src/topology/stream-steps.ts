@@ -3,10 +3,17 @@ import { sink } from '../operators/sink.ts'
 import * as stateless from '../operators/stateless.ts'
 import type { Step } from '../operators/step.ts'
 import { PASSES, type GraphNode, type NodeCompiler, type Side, type SideUse } from './graph-node.ts'
-import { union, type ErasedRepartitionOptions, type ErasedSinkOptions, type Named, type StreamParts } from './parts.ts'
+import {
+  union,
+  type ErasedRepartitionOptions,
+  type ErasedSinkOptions,
+  type Named,
+  type SerdePair,
+  type StreamParts,
+} from './parts.ts'
 import { addProcessor, type ErasedSupplier } from './processor-node.ts'
 import { readsOf } from './reads.ts'
-import { addRepartition } from './repartition.ts'
+import { addRepartition, takeRepartitionNumbers } from './repartition.ts'
 import type { RepartitionOptions } from './repartition-topic.ts'
 import { withoutNull } from '../serdes/nullable.ts'
 import { windowedFormOf } from '../serdes/windowed.ts'
@@ -154,13 +161,38 @@ export function addRepartitionStep(stream: StreamParts, options: ErasedRepartiti
 export function repartitioned(
   stream: StreamParts,
   base: string,
-  options: ErasedRepartitionOptions & Pick<RepartitionOptions, 'keepsNullKeys' | 'origin'>,
+  options: ErasedRepartitionOptions & Pick<RepartitionOptions, 'origin'>,
   step: string,
 ): StreamParts {
   const key = serdeOf(stream, 'key', options.key, step)
   const value = serdeOf(stream, 'value', options.value, step)
   const source = addRepartition(stream.graph, { ...options, parent: stream.node, base, key, value })
   return { ...stream, node: source, key, value, rekeyed: false, sources: [source] }
+}
+
+/**
+ * The stream behind a repartition topic of a join. Joins of one stream without names of their own share the topic of the
+ * first. Kafka Streams: `KStreamImpl.repartitionForJoin`.
+ *
+ * @param base - of the topic's name; `undefined` for a join without a name
+ */
+export function repartitionedForJoin(
+  stream: StreamParts,
+  base: string | undefined,
+  options: SerdePair,
+  step: string,
+): StreamParts {
+  const { graph, node } = stream
+  const known = base === undefined ? graph.joinRepartitions.get(node) : undefined
+  if (known !== undefined) {
+    takeRepartitionNumbers(graph)
+    const { source, options: serdes } = known
+    return { ...stream, node: source, key: serdes.key, value: serdes.value, rekeyed: false, sources: [source] }
+  }
+  const behind = repartitioned(stream, base ?? node.name, options, step)
+  const added = graph.repartitions.find(({ source }) => source === behind.node)
+  if (added !== undefined) graph.joinRepartitions.set(node, added)
+  return behind
 }
 
 /** `to`. */

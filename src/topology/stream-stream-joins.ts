@@ -13,7 +13,7 @@ import { PASSES, READS, READS_AND_PASSES, type GraphNode, type NodeCompiler } fr
 import { joinNames, joinReach, type ErasedStreamJoinOptions, type JoinReach } from './join-options.ts'
 import { union, type Named, type SerdePair, type StreamParts } from './parts.ts'
 import { serdeOf } from './stream-serdes.ts'
-import { repartitioned } from './stream-steps.ts'
+import { repartitionedForJoin } from './stream-steps.ts'
 
 /** What both sides of a join share. */
 interface Joining extends JoinReach {
@@ -47,8 +47,8 @@ export function addStreamStreamJoin(
   const rightValue = withoutNull(serdeOf(right, 'value', options.otherValue, step))
   checkKeys(right, key, options, step)
   const reach = joinReach(graph, options, step)
-  const leftSide = copartitioned(left, { ...options, key, value: leftValue }, kind, '-left', step)
-  const rightSide = copartitioned(right, { ...options, key, value: rightValue }, kind, '-right', step)
+  const leftSide = copartitioned(left, { ...options, key, value: leftValue }, '-left', step)
+  const rightSide = copartitioned(right, { ...options, key, value: rightValue }, '-right', step)
   const names = joinNames(graph, options, kind)
   const windows = { key, kind: 'window' as const, options, ...retentionOf(reach), retainsDuplicates: true }
   const joining: Joining = {
@@ -80,6 +80,7 @@ export function addStreamStreamJoin(
       compile: ({ next }) => next,
     })
   }
+  if (kind !== 'inner') graph.keylessJoins.add(node)
   for (const name of [joining.left, joining.right, joining.shared].flatMap(store => store?.name ?? [])) {
     if (options.store === undefined && graph.stores.has(name)) graph.numberedResources.push(name)
   }
@@ -95,18 +96,12 @@ function retentionOf({ beforeMs, afterMs, graceMs }: JoinReach): {
   return { retentionMs: beforeMs + afterMs + graceMs, windowSizeMs: beforeMs + afterMs }
 }
 
-/** A re-keyed stream goes through a topic first; null keys stay where they may give a result. */
-function copartitioned(
-  stream: StreamParts,
-  options: Named & SerdePair,
-  kind: JoinKind,
-  suffix: string,
-  step: string,
-): StreamParts {
+/** A re-keyed stream goes through a topic first. */
+function copartitioned(stream: StreamParts, options: Named & SerdePair, suffix: string, step: string): StreamParts {
   if (!stream.rekeyed) return stream
   const { key, value, name } = options
-  const base = name === undefined ? stream.node.name : `${name}${suffix}`
-  return repartitioned(stream, base, { key, value, keepsNullKeys: kind !== 'inner' }, step)
+  const base = name === undefined ? undefined : `${name}${suffix}`
+  return repartitionedForJoin(stream, base, { key, value }, step)
 }
 
 function addWindow({ graph, node: parent, key, value }: StreamParts, name: string, store: StoreDefinition): GraphNode {

@@ -13,6 +13,7 @@ import { streams } from '../../src/topology/streams.ts'
 import type { StreamsBuilder } from '../../src/topology/streams-builder.ts'
 import type { Topology } from '../../src/topology/topology.ts'
 import { isEven, nullableText, num, read, text, type CaseBuilder, type CaseParams, type Note } from './case-parts.ts'
+import { extraOf } from './extra-topologies.ts'
 import { FOREIGN_KEY_JOINS, streamJoinOf, TABLE_JOINS, VERSIONED } from './join-topologies.ts'
 
 function append(aggregate: string, value: string): string | null {
@@ -445,9 +446,18 @@ const BUILDERS: Readonly<Record<string, CaseBuilder>> = {
 /** Parts of a case's name that are parameters, not another topology. */
 const PARAMETERS = /-(?:rocksDB|in_memory|headers|headers-format)$/
 
+/** A listed case that is run with another configuration. */
+const VARIANT = /^extra-(?:cached|optimized|headers|cachedheaders)-of-/
+
+/** The name of a case's topology: without what says how it is run. */
+export function baseOf(name: string): string {
+  return name.replace(VARIANT, '')
+}
+
 /** The builder of a case; `undefined` when there is none yet. */
-export function builderOf(name: string): CaseBuilder | undefined {
-  return BUILDERS[name] ?? BUILDERS[name.replace(PARAMETERS, '')] ?? [...WINDOWS, ...SUPPRESS, ...COGROUPS, ...CACHED].find(([pattern]) => pattern.test(name))?.[1] ?? streamJoinOf(name)
+export function builderOf(caseName: string): CaseBuilder | undefined {
+  const name = baseOf(caseName)
+  return BUILDERS[name] ?? extraOf(name) ?? BUILDERS[name.replace(PARAMETERS, '')] ?? [...WINDOWS, ...SUPPRESS, ...COGROUPS, ...CACHED].find(([pattern]) => pattern.test(name))?.[1] ?? streamJoinOf(name)
 }
 
 /** The topology of a case. */

@@ -31,6 +31,10 @@ function counts(b: StreamsBuilder): KTable<string, number> {
   return b.stream('in', text).groupByKey().count({ store: 'counts', versioned })
 }
 
+function isOdd(n: number): boolean {
+  return n % 2 === 1
+}
+
 /** A step on a stream, in YAML. */
 function stepOf(written: string): string {
   return `sources: { in: { topic: in, key: string, value: json } }
@@ -221,6 +225,14 @@ describe('results in stores with versions', () => {
       MillraceError,
       /versions/,
     )
+  })
+
+  it('stay versions behind a filter that keeps nothing, and end in one with a store', () => {
+    const suppress = { until: '5s', name: 'held' } as const
+    expect(() => streams(b => counts(b).filter(isOdd).suppress(suppress).toStream().to('out'))).to.throw(/versions/)
+    expect(() =>
+      streams(b => counts(b).filter(isOdd, { store: 'odd' }).suppress(suppress).toStream().to('out')),
+    ).not.to.throw()
   })
 
   it('are written in YAML as `versioned`, where a table is made', async () => {
