@@ -297,4 +297,18 @@ export const ENGINE_MUTATIONS: readonly Mutation[] = [
       },
     ],
   },
+  {
+    name: 'global-table-half-read',
+    bug: 'Tasks run before a global table has been read, and miss partners that are there.',
+    file: 'engine/global-tables',
+    text: 'endOffset: ends.get(partition) ?? 0',
+    replacement: 'endOffset: 0',
+    caughtBy: [
+      {
+        file: 'unit/engine/global-tables',
+        title: 'are complete once every partition was read up to what it held at the start',
+        reason: /AssertionError/,
+      },
+    ],
+  },
 ]

@@ -49,8 +49,8 @@ export class ScriptedProducer {
   endTxnCode = 0
   /** The error code of every InitProducerId. */
   initCode = 0
-  /** Answers to InitProducerId wait for it. */
-  initHeld: Promise<unknown> = Promise.resolve()
+  /** What answers to InitProducerId wait for. */
+  initHeld: Promise<unknown> | undefined
   readonly #kafka = new TwoBrokers()
   readonly #cluster: Cluster
   readonly producer: Producer
@@ -159,7 +159,8 @@ export class ScriptedProducer {
 
   async #answerInit(request: ReceivedRequest): Promise<void> {
     this.calls.push('InitProducerId')
-    await this.initHeld
+    // Not a moment later than it has to be: answers leave a broker in the order of the requests.
+    if (this.initHeld !== undefined) await this.initHeld
     if (this.initCode === 0) this.#epoch += 1
     this.#added.clear()
     request.answer('InitProducerId', this.#identity(this.initCode))
@@ -244,7 +245,8 @@ export class ScriptedProducer {
       }
     }
     const answers: { readonly batch: ReceivedBatch; readonly answer: ScriptedAnswer }[] = []
-    for (const { batch, answer } of asked) answers.push({ batch, answer: await answer })
+    for (const { batch, answer } of asked)
+      answers.push({ batch, answer: answer instanceof Promise ? await answer : answer })
     if (answers.some(({ answer }) => answer === 'lost')) request.socket.destroy()
     else request.answer('Produce', produceAnswers(answers))
   }
