@@ -75,7 +75,7 @@ export class InputFailures {
       'records were deleted before they were processed: reading goes on where the policy `onOutOfRange` says',
     )
     // The queues go, those of the other inputs too: they are read again from what was just committed.
-    task.task.abortState()
+    task.task.clearQueues()
     for (const { topicPartition, rewindTo } of task.inputs) this.#options.fetcher.seek(topicPartition, rewindTo)
   }
 }

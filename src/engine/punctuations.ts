@@ -4,6 +4,7 @@ import type { TaskVariable, TaskVariables } from './task-variables.ts'
 export type PunctuationClock = 'streamTime' | 'wallClock'
 
 interface Schedule {
+  readonly number: number
   readonly node: string
   readonly everyMs: number
   readonly callback: (timestamp: number) => void
@@ -15,8 +16,13 @@ interface Schedule {
 export class Punctuations {
   readonly #clock: PunctuationClock
   readonly #variables: TaskVariables
+  /** In the order in which they were set. */
   readonly #schedules: Schedule[] = []
+  /** What the present record has set and cancelled. */
+  readonly #set: Schedule[] = []
+  readonly #cancelled: Schedule[] = []
   readonly #countOfNode = new Map<string, number>()
+  #lastNumber = 0
 
   constructor(clock: PunctuationClock, variables: TaskVariables) {
     this.#clock = clock
@@ -38,17 +44,51 @@ export class Punctuations {
       // By wall clock a restart begins anew, as in the JVM; by stream time the result would depend on the restart.
       kept: this.#clock === 'streamTime',
     })
-    const schedule: Schedule = { node, everyMs, callback, next }
+    this.#lastNumber += 1
+    const schedule: Schedule = { number: this.#lastNumber, node, everyMs, callback, next }
     this.#schedules.push(schedule)
+    this.#set.push(schedule)
     return {
       cancel: () => {
-        const at = this.#schedules.indexOf(schedule)
-        if (at === -1) return
-        this.#schedules.splice(at, 1)
-        // Its time would travel with every commit from here on.
-        this.#variables.drop(next)
+        if (this.#remove(schedule)) this.#cancelled.push(schedule)
       },
     }
+  }
+
+  /** Keeps what the record has set and cancelled. */
+  endRecord(): void {
+    this.#set.length = 0
+    this.#cancelled.length = 0
+  }
+
+  /** Takes back what the record has set and cancelled. */
+  rollbackRecord(): void {
+    for (const schedule of this.#cancelled) this.#putBack(schedule)
+    for (const schedule of this.#set) this.#remove(schedule)
+    this.endRecord()
+  }
+
+  /** Forgets all of them; those that were committed go on at their times when they are set again. */
+  clear(): void {
+    for (const { next } of this.#schedules) this.#variables.drop(next)
+    this.#schedules.length = 0
+    this.#countOfNode.clear()
+    this.endRecord()
+  }
+
+  #remove(schedule: Schedule): boolean {
+    const at = this.#schedules.indexOf(schedule)
+    if (at === -1) return false
+    this.#schedules.splice(at, 1)
+    // Its time would travel with every commit from here on.
+    this.#variables.drop(schedule.next)
+    return true
+  }
+
+  #putBack(schedule: Schedule): void {
+    const behind = this.#schedules.findIndex(({ number }) => number > schedule.number)
+    this.#schedules.splice(behind === -1 ? this.#schedules.length : behind, 0, schedule)
+    this.#variables.putBack(schedule.next)
   }
 
   /**

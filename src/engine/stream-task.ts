@@ -3,17 +3,17 @@ import type { ErrorPolicies, RecordFailure } from '../model/record-failure.ts'
 import type { RecordSource } from '../model/record-source.ts'
 import { CurrentRecord } from '../operators/current-record.ts'
 import type { AnyState } from '../stores/any-state.ts'
-import { compileChain } from '../topology/compile.ts'
 import type { SubtopologyPlan } from '../topology/plan.ts'
 import { HeldResults, STOP_ALWAYS } from './held-results.ts'
 import type { IdleWait } from './idle-wait.ts'
 import { AgeHistogram } from './histograms.ts'
 import { PartitionQueue } from './partition-queue.ts'
 import { tracedPorts } from './provenance-collector.ts'
-import { Punctuations } from './punctuations.ts'
+import type { Punctuations } from './punctuations.ts'
 import { UnresolvedTopic } from './record-collector.ts'
 import { failureOf, phaseOf, reactionTo, sendDeadLetter, stopError } from './record-failures.ts'
-import { taskHost } from './task-host.ts'
+import { compileTask } from './task-chain.ts'
+import { TaskProcessors } from './task-processors.ts'
 import type { TaskOptions, TaskPorts } from './task-ports.ts'
 import { TaskStores } from './task-stores.ts'
 import { TaskVariables } from './task-variables.ts'
@@ -38,10 +38,8 @@ export class StreamTask {
   /** The usual case, where there is nothing to choose. */
   readonly #onlyQueue: PartitionQueue | undefined
   readonly #queueOf: ReadonlyMap<string, PartitionQueue>
-  readonly #byStreamTime: Punctuations
-  readonly #byWallClock: Punctuations
+  readonly #processors: TaskProcessors
   readonly #held: HeldResults
-  readonly #closers: (() => void)[] = []
   #streamTimeMs = -1
   #moved = false
   #wrote = false
@@ -60,32 +58,16 @@ export class StreamTask {
     const stores = new TaskStores(plan, partition, this.#ports.collector, options.sharedGlobals, this.#record)
     this.stores = stores.own
     this.#held = new HeldResults(stores.own)
-    this.#byStreamTime = new Punctuations('streamTime', this.variables)
-    this.#byWallClock = new Punctuations('wallClock', this.variables)
+    this.#processors = new TaskProcessors(this.id, this.variables, ports.logger)
     const record = this.#record
-    const entries = compileChain(plan, {
+    const entries = compileTask(plan, {
+      taskId: this.id,
+      ports: this.#ports,
       record,
-      output: this.#ports.collector,
-      host: taskHost({
-        taskId: this.id,
-        applicationId: plan.applicationId,
-        ports,
-        streamTime: () => this.#streamTimeMs,
-        byStreamTime: this.#byStreamTime,
-        byWallClock: this.#byWallClock,
-        onClose: callback => this.#closers.push(callback),
-      }),
-      logger: ports.logger,
-      dropped: (reason, count) => {
-        ports.dropped(reason, count, record.cause)
-      },
-      store: name => stores.keyValue(name),
-      windowStore: name => stores.window(name),
-      sessionStore: name => stores.session(name),
-      suppressStore: name => stores.suppress(name),
-      versionedStore: name => stores.versioned(name),
-      variable: (name, initial) => this.variables.declare(name, initial, { kept: true }),
-      storeView: definition => stores.view(definition, () => record.view.timestamp),
+      stores,
+      variables: this.variables,
+      processors: this.#processors,
+      streamTime: () => this.#streamTimeMs,
     })
     this.#queues = plan.sources.flatMap(({ topics, node }, at) => {
       const entry = entries[at]
@@ -96,6 +78,25 @@ export class StreamTask {
     })
     this.#onlyQueue = this.#queues.length === 1 ? this.#queues[0] : undefined
     this.#queueOf = new Map(this.#queues.map(queue => [queue.topic, queue]))
+  }
+
+  /**
+   * Makes the processors, once stores and variables are complete. After an abort they are made anew; the first record or
+   * punctuation does it if nobody else has.
+   *
+   * @throws MillraceError what `init` threw, or `PROCESSING_FAILED`
+   */
+  begin(): void {
+    if (this.#processors.areMade) return
+    this.#ports.collector.beginRecord()
+    this.#record.beginPunctuation(this.#streamTimeMs)
+    try {
+      this.#processors.make()
+    } catch (thrown) {
+      this.#rollback()
+      throw thrown
+    }
+    this.#endRecord()
   }
 
   /** Hands over a block; the task reads it to its end before it takes the next of that topic. */
@@ -117,6 +118,7 @@ export class StreamTask {
    * @throws UnresolvedTopic when a step chose a topic nobody has looked up; the record is put back
    */
   process(maxRecords: number): number {
+    this.begin()
     this.idle?.begin()
     // One that failed for a topic that was unknown is called again before anything else happens.
     this.#punctuateStreamTime()
@@ -174,12 +176,13 @@ export class StreamTask {
 
   /** Runs wall-clock punctuations that are due. */
   punctuate(): void {
-    this.#punctuate(this.#byWallClock, this.#ports.wallClockMs())
+    this.begin()
+    this.#punctuate(this.#processors.byWallClock, this.#ports.wallClockMs())
   }
 
   /** Wall-clock time of the next punctuation; `undefined` when none is scheduled. */
   get nextPunctuationMs(): number | undefined {
-    const next = this.#byWallClock.nextMs
+    const next = this.#processors.byWallClock.nextMs
     return Number.isFinite(next) ? next : undefined
   }
 
@@ -211,8 +214,9 @@ export class StreamTask {
     this.#wrote = false
   }
 
-  /** Takes stores, variables and times back to the last commit and drops the queues. */
+  /** Takes stores, variables and times back to the last commit, drops the queues and ends the processors. */
   abortState(): void {
+    this.#processors.close()
     for (const store of this.stores) store.abort()
     this.variables.abort()
     for (const queue of this.#queues) queue.abort()
@@ -231,14 +235,7 @@ export class StreamTask {
   }
 
   close(): void {
-    for (const close of this.#closers) {
-      try {
-        close()
-      } catch (thrown) {
-        // Nothing depends on it any more, and the other processors, stores and connections still have to be closed.
-        this.#ports.logger.error({ task: this.id, err: thrown }, 'a processor failed while it was closed')
-      }
-    }
+    this.#processors.close()
     this.clearQueues()
     for (const store of this.stores) store.close()
   }
@@ -304,7 +301,8 @@ export class StreamTask {
   }
 
   #punctuateStreamTime(): void {
-    if (this.#byStreamTime.nextMs <= this.#streamTimeMs) this.#punctuate(this.#byStreamTime, this.#streamTimeMs)
+    const { byStreamTime } = this.#processors
+    if (byStreamTime.nextMs <= this.#streamTimeMs) this.#punctuate(byStreamTime, this.#streamTimeMs)
   }
 
   #enterUnread(queue: PartitionQueue): void {
@@ -334,12 +332,14 @@ export class StreamTask {
   #endRecord(): void {
     if (this.#ports.collector.endRecord()) this.#wrote = true
     for (const store of this.stores) store.endRecord()
+    this.#processors.endRecord()
     this.variables.endRecord()
   }
 
   #rollback(): void {
     this.#ports.collector.rollbackRecord()
     for (const store of this.stores) store.rollbackRecord()
+    this.#processors.rollbackRecord()
     this.variables.rollbackRecord()
   }
 

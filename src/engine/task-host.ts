@@ -1,5 +1,5 @@
 import type { ProcessorHost } from '../operators/processor-context.ts'
-import type { Punctuations } from './punctuations.ts'
+import type { TaskProcessors } from './task-processors.ts'
 import type { TaskPorts } from './task-ports.ts'
 
 /** What a task gives its processors. */
@@ -8,14 +8,12 @@ export interface TaskHostParts {
   readonly applicationId: string
   readonly ports: Pick<TaskPorts, 'wallClockMs' | 'requestCommit'>
   readonly streamTime: () => number
-  readonly byStreamTime: Punctuations
-  readonly byWallClock: Punctuations
-  readonly onClose: (callback: () => void) => void
+  readonly processors: TaskProcessors
 }
 
 /** A task as its processors see it. Kafka Streams: `ProcessorContextImpl`. */
 export function taskHost(parts: TaskHostParts): ProcessorHost {
-  const { taskId, applicationId, ports, streamTime, byStreamTime, byWallClock, onClose } = parts
+  const { taskId, applicationId, ports, streamTime, processors } = parts
   return {
     taskId,
     applicationId,
@@ -26,8 +24,13 @@ export function taskHost(parts: TaskHostParts): ProcessorHost {
     },
     schedule: (node, everyMs, by, startAtMs, callback) =>
       by === 'streamTime'
-        ? byStreamTime.add(node, everyMs, startAtMs ?? 0, callback)
-        : byWallClock.add(node, everyMs, startAtMs ?? ports.wallClockMs() + everyMs, callback),
-    onClose,
+        ? processors.byStreamTime.add(node, everyMs, startAtMs ?? 0, callback)
+        : processors.byWallClock.add(node, everyMs, startAtMs ?? ports.wallClockMs() + everyMs, callback),
+    onBegin: (node, begin) => {
+      processors.onBegin(node, begin)
+    },
+    onClose: close => {
+      processors.onClose(close)
+    },
   }
 }

@@ -1,3 +1,4 @@
+import { assert } from '../model/assert.ts'
 import { MillraceError } from '../model/errors.ts'
 import { parseDurationMs } from '../model/duration.ts'
 import type { RecordHeaders } from '../model/headers.ts'
@@ -28,8 +29,10 @@ export interface ProcessorHost {
     startAtMs: number | undefined,
     callback: (timestamp: number) => void,
   ): { cancel(): void }
-  /** Registers what is called when the task is closed. */
-  onClose(callback: () => void): void
+  /** Registers what makes a processor: called once the stores are complete, and again after an abort. */
+  onBegin(node: string, begin: () => void): void
+  /** Registers what is called when a processor that was made is done with. */
+  onClose(close: () => void): void
 }
 
 /** A record a processor forwards, its types forgotten. */
@@ -75,8 +78,12 @@ export interface ProcessorParts {
 export function processRecords(parts: ProcessorParts, supplier: ErasedProcessorSupplier): Forward {
   const { name, record, host } = parts
   const current: CurrentKey = { key: undefined, isSet: false }
-  const handler = processorOf(supplier.init(contextOf(parts, current)), name)
-  if (handler.close !== undefined) host.onClose(handler.close)
+  let handler: Handler | undefined
+  host.onBegin(name, () => {
+    record.node = name
+    handler = processorOf(supplier.init(contextOf(parts, current)), name)
+    if (handler.close !== undefined) host.onClose(handler.close)
+  })
   return (key, value, timestamp, headers) => {
     const outer = current.key
     const wasSet = current.isSet
@@ -84,6 +91,7 @@ export function processRecords(parts: ProcessorParts, supplier: ErasedProcessorS
     current.isSet = true
     record.enter(name, timestamp, headers)
     try {
+      assert(handler !== undefined, 'processors are made before the first record', { node: name })
       sync(handler.process({ key, value, timestamp, headers }))
     } finally {
       current.key = outer

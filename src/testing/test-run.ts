@@ -65,6 +65,7 @@ export class TestRun {
       variables: new Map(),
       times: new Map(),
     }))
+    this.#begin()
   }
 
   get failure(): MillraceError | undefined {
@@ -152,6 +153,7 @@ export class TestRun {
     this.#assertRunning()
     this.#forgetUncommitted()
     for (const { task } of this.#tasks) task.abortState()
+    this.#begin()
     this.#drain()
   }
 
@@ -164,6 +166,7 @@ export class TestRun {
       running.task = this.#newTask(running.plan)
       this.#restore(running)
     }
+    this.#begin()
     this.#drain()
   }
 
@@ -215,6 +218,11 @@ export class TestRun {
     for (const [topic, ms] of times) task.setPartitionTime(topic, ms)
     // Nothing of this is to be undone by an abort.
     task.commitState()
+  }
+
+  /** Makes the processors. */
+  #begin(): void {
+    for (const { task } of this.#tasks) task.begin()
   }
 
   /** Processes until nothing is left, the record with the lowest timestamp over all tasks first. */

@@ -48,8 +48,9 @@ export interface ProcessingContext<S extends StoreSpecs> {
   /** The stores named in the supplier. Kafka Streams: `getStateStore`. */
   readonly stores: StoresOf<S>
   /**
-   * Calls back at event-time or wall-clock intervals; best called in `init`. An aborted transaction and a failed record take
-   * back the time of the next call, but neither a schedule set nor one cancelled. Kafka Streams: `schedule`.
+   * Calls back at event-time or wall-clock intervals; best called in `init`: what is set in `process` ends with an abort or a
+   * restart. A failed record takes back the time of the next call, the schedules it set and those it cancelled. Kafka
+   * Streams: `schedule`.
    */
   readonly schedule: <R>(options: PunctuationOptions, callback: (timestamp: TimestampMs) => Sync<R>) => Cancellable
   /** Asks for a commit soon after this record. Kafka Streams: `commit`. */
@@ -100,7 +101,7 @@ export interface ProcessorSupplier<
   key?: KS
   /** Serde of the values it forwards. @default that of the values it gets, whose type then stays */
   value?: VS
-  /** Called once per task; returns the processor. Kafka Streams: `ProcessorSupplier.get` and `Processor.init` */
+  /** Called when a task's stores are complete, and again after an abort; returns the processor. Kafka Streams: `ProcessorSupplier.get` and `Processor.init` */
   init: (context: ProcessorContext<OutputOf<KS, K>, OutputOf<VS, V>, S>) => ProcessorLike<K, V>
 }
 /** How a processor that keeps the key is made. Kafka Streams: `FixedKeyProcessorSupplier`. */
@@ -114,7 +115,7 @@ export interface FixedKeyProcessorSupplier<
   stores?: S
   /** Serde of the values it forwards. @default that of the values it gets, whose type then stays */
   value?: VS
-  /** Called once per task; returns the processor. Kafka Streams: `FixedKeyProcessorSupplier.get` and `init` */
+  /** Called when a task's stores are complete, and again after an abort; returns the processor. Kafka Streams: `FixedKeyProcessorSupplier.get` and `init` */
   init: (context: FixedKeyProcessorContext<OutputOf<VS, V>, S>) => ProcessorLike<K, V>
 }
 

@@ -51,6 +51,7 @@ export function runModel(run: RunObservation, task: TaskView, marked: readonly M
   const collector = new ModelCollector(run)
   const model = newTask(run, task, collector)
   try {
+    model.begin()
     const needsCommits = holdsBack(task)
     const commits = run.offsetHistory?.isComplete === true ? run.offsetHistory : undefined
     if (needsCommits && commits === undefined) {

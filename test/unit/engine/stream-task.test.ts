@@ -394,6 +394,7 @@ describe('stream task', () => {
         })
         .to('out')
     })
+    bench.task.begin()
     expect(bench.task.nextPunctuationMs).to.equal(100)
     bench.wallClockMs = 250
     bench.task.punctuate()
@@ -403,6 +404,7 @@ describe('stream task', () => {
     expect(bench.task.uncommitted).to.equal(true)
 
     bench.task.abortState()
+    bench.task.begin()
     expect(bench.task.nextPunctuationMs).to.equal(100)
     expect(bench.task.stores[0]?.entries).to.equal(0)
   })
@@ -458,42 +460,5 @@ describe('stream task', () => {
     after.task.process(10)
 
     expect(calls).to.deep.equal([30, 100])
-  })
-
-  it('tells processors when it is closed', () => {
-    let closed = 0
-    const bench = new TaskBench(builder => {
-      builder.stream('in', text).process({
-        init: () => ({
-          process: () => {},
-          close: () => {
-            closed += 1
-          },
-        }),
-      })
-    })
-    bench.task.close()
-    expect(closed).to.equal(1)
-  })
-
-  it('closes everything, whatever a processor does while it is closed', () => {
-    let closed = 0
-    const failing = {
-      init: () => ({
-        process: () => {},
-        close: () => {
-          closed += 1
-          throw new Error('the connection is gone')
-        },
-      }),
-    }
-    const bench = new TaskBench(builder => {
-      const stream = builder.stream('in', text)
-      stream.process(failing)
-      stream.process(failing)
-    })
-    bench.task.close()
-
-    expect(closed).to.equal(2)
   })
 })
