@@ -96,6 +96,8 @@ export interface StoreDefinition {
    * `RocksDBTimeOrderedWindowStore`. @default false
    */
   readonly isTimeOrdered?: boolean | undefined
+  /** Whether it has no cache, whatever its options say: final results of sessions and sliding windows. @default false */
+  readonly isUncached?: boolean | undefined
   /** Whether every changelog record carries the headers of the record that wrote. @default false */
   readonly logsHeaders?: boolean | undefined
   /** Whether it is a store of a processor, and not of an operator. @default false */

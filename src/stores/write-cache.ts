@@ -58,11 +58,11 @@ export class WriteCache {
   tellsOld: () => boolean = () => false
   /** Most bytes of keys and values held. */
   readonly maxBytes: number
+  readonly loggedHeaders: LoggedHeaders
   /** Serde of values that can be changed in place; `undefined` for others. */
   readonly #serde: ErasedSerde | undefined
   readonly #serdeContext: SerdeContext
   readonly #changelog: Changelog | undefined
-  readonly #loggedHeaders: LoggedHeaders
   readonly #context: () => UpdateContext
   /** By key, in the order of the latest writes unless something was put back. */
   readonly #held = new Map<string, Held>()
@@ -74,7 +74,7 @@ export class WriteCache {
 
   constructor({ changelog, loggedHeaders, maxBytes, context, value, topic }: WriteCacheOptions) {
     this.#changelog = changelog
-    this.#loggedHeaders = loggedHeaders
+    this.loggedHeaders = loggedHeaders
     this.maxBytes = maxBytes
     this.#context = context
     this.#serde = readsPrimitives(value) ? undefined : erasedSerde(value)
@@ -151,12 +151,12 @@ export class WriteCache {
     this.#record.clear()
   }
 
-  /** A key that came and went leaves no trace, as in the JVM. */
+  /** A key that came and went leaves no trace when results are told of, as in the JVM. */
   #tell(held: Held): void {
     const write = this.showsOld(held.key) ? held : { ...held, old: null }
-    if (write.bytes === null && write.old === null) return
+    if (write.bytes === null && write.old === null && this.listener !== undefined) return
     this.passes(write.key)
-    const headers = headersLogged(this.#loggedHeaders, write.bytes, write.context.headers)
+    const headers = headersLogged(this.loggedHeaders, write.bytes, write.context.headers)
     this.#changelog?.append(write.key, write.bytes, write.timestamp, headers)
     if (this.listener === undefined) return
     if (this.#serde !== undefined) {

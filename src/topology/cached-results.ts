@@ -41,14 +41,22 @@ export function windowResultsOf(
   )
 }
 
-/** The same for sessions: a result's time is the end of its session. */
+/** The same for sessions: a result's time is the end of its session; where stores keep headers they have none for it. */
 export function sessionResultsOf(
   compiler: NodeCompiler,
   store: CachedStore,
   key: AnySerde,
   sendsOld: () => boolean,
 ): Forward {
-  return through(compiler, store, key, write => [endOf(write.key), write.context.headers], 0, sendsOld)
+  const keepsHeaders = store.cache?.loggedHeaders === 'ofRemovals'
+  return through(
+    compiler,
+    store,
+    key,
+    write => [endOf(write.key), keepsHeaders ? NO_HEADERS : write.context.headers],
+    0,
+    sendsOld,
+  )
 }
 
 function through(

@@ -172,7 +172,8 @@ function addSubscriptions(joining: Joining, source: GraphNode): readonly GraphNo
     logsHeaders: true,
     key: bytes,
     value: bytes,
-    options: {},
+    // A subscription is answered at once.
+    options: { caching: false },
   }
   graph.addStore(store)
   const receive = graph.add({

@@ -63,8 +63,8 @@ function cacheBytesOf(definition: StoreDefinition, graph: Graph, properties: Pla
   return Math.max(1, Math.floor(totalBytes / threads / stores))
 }
 
-function isCached({ kind, options }: StoreDefinition): boolean {
-  return CACHED_KINDS.has(kind) && (options.caching ?? true)
+function isCached({ kind, options, isUncached }: StoreDefinition): boolean {
+  return CACHED_KINDS.has(kind) && isUncached !== true && (options.caching ?? true)
 }
 
 /**

@@ -81,6 +81,7 @@ export function windowedStore(
     value: withoutNull(value),
     options,
     retentionMs: retentionMs ?? leastMs,
+    isUncached: emitsFinal && windows.kind !== 'time',
     isTimeOrdered: emitsFinal && windows.kind !== 'session',
     windowSizeMs: windowSizeMsOf(windows),
     windows: windowsText(windows),

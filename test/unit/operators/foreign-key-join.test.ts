@@ -4,6 +4,7 @@ import { murmur3Hash128 } from '../../../src/model/murmur3.ts'
 import { CurrentRecord } from '../../../src/operators/current-record.ts'
 import { resolveAnswers } from '../../../src/operators/foreign-key-join.ts'
 import { SubscriptionAnswer } from '../../../src/operators/subscription.ts'
+import type { StreamsProperties } from '../../../src/topology/properties.ts'
 import { JoinBench, pair, TEXT } from './join-bench.ts'
 
 /** The part of an order before the colon is its customer; `none` has no customer. */
@@ -16,7 +17,7 @@ function bytes(text: unknown): Buffer {
   return Buffer.from(String(text))
 }
 
-function byForeignKey(kind: 'inner' | 'left'): JoinBench {
+function byForeignKey(kind: 'inner' | 'left', properties: Partial<StreamsProperties> = {}): JoinBench {
   return new JoinBench(b => {
     const orders = b.table('left', { ...TEXT, store: 'orders' })
     const customers = b.table('right', { ...TEXT, store: 'customers' })
@@ -25,7 +26,7 @@ function byForeignKey(kind: 'inner' | 'left'): JoinBench {
         ? orders.foreignKeyJoin(customers, customerOf, pair, { value: TEXT.value })
         : orders.foreignKeyLeftJoin(customers, customerOf, pair, { value: TEXT.value })
     joined.toStream().to('out', TEXT)
-  })
+  }, properties)
 }
 
 describe('a join by a foreign key', () => {
@@ -35,6 +36,11 @@ describe('a join by a foreign key', () => {
     join.left('o2', 'bob:2', 110)
     expect(join.results()).to.deep.equal([])
     expect(join.right('bob', 'Bob', 120).results()).to.deep.equal(['o2=bob:2/Bob@120'])
+  })
+
+  it('answers beside a cache, whose tables tell of their changes at the commit', () => {
+    const join = byForeignKey('inner', { 'statestore.cache.max.bytes': 10_000 })
+    expect(join.right('ann', 'Ann', 50).left('o1', 'ann:1', 100).results()).to.deep.equal(['o1=ann:1/Ann@100'])
   })
 
   it('gives every row that refers to one that changes, in the order of their keys', () => {
