@@ -234,8 +234,9 @@ export class StreamsInstance {
     )
     const identity = await takeProcessIdentity(config.stateDir, config.applicationId)
     const prepare = this.#options.launching?.prepareCluster ?? prepareCluster
-    const workers = this.#spareWorkers(config.threads)
+    const workers: SpareWorker[] = []
     try {
+      this.#addSpareWorkers(workers, config.threads)
       const topics = await prepare({ config, plan, clock, random, logger }, this.#closing.signal)
       return { config, plan, identity, logger, topics, workers }
     } catch (error) {
@@ -269,10 +270,11 @@ export class StreamsInstance {
     if (this.#paused) handle.pause(true)
   }
 
-  #spareWorkers(threads: number): SpareWorker[] {
+  /** Each is in the list at once: whatever fails then, none is left running. */
+  #addSpareWorkers(workers: SpareWorker[], threads: number): void {
     const { source, launching } = this.#options
-    if (source.kind === 'inline' || launching !== undefined) return []
-    return Array.from({ length: threads }, () => new SpareWorker(source))
+    if (source.kind === 'inline' || launching !== undefined) return
+    while (workers.length < threads) workers.push(new SpareWorker(source))
   }
 
   #launch(launch: ThreadLaunch, reports: ThreadReports): ThreadHandle {

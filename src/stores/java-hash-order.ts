@@ -1,8 +1,10 @@
+import { assert } from '../model/assert.ts'
+
 /** Slots of a `java.util.HashMap` at first, and how full it may become. */
 const SLOTS_MIN = 16
 const LOAD_FACTOR = 0.75
-/** More than there can be of keys: a slot and a key's number fit into one integer. */
-const KEYS_MAX = 4_194_304
+/** Most keys: a slot of so many and a key's number still fit into one exact integer. */
+const KEYS_MAX = 67_108_864
 
 /** Slots that a Java hash set of so many elements has, if it had `slots` before: it never shrinks. */
 export function javaSlots(elements: number, slots: number = SLOTS_MIN): number {
@@ -13,6 +15,7 @@ export function javaSlots(elements: number, slots: number = SLOTS_MIN): number {
 
 /** Numbers of the keys in the order a Java hash set of that many slots gives them, when they were added in the order of their numbers. */
 export function javaByteOrder(count: number, keyOf: (number: number) => Uint8Array, slots: number): readonly number[] {
+  assert(count <= KEYS_MAX, 'the order of a Java hash set is known up to 2^26 keys', { count })
   const placed = new Float64Array(count)
   for (let number = 0; number < count; number++) {
     const hash = arrayHash(keyOf(number))
