@@ -108,6 +108,14 @@ const REKEYED: Readonly<Record<string, CaseBuilder>> = {
   'merge-rekeyed-count': b => {
     byThird(read(b, 'in1')).merge(byThird(read(b, 'in2'))).groupByKey().count({ store: 'cnt' }).toStream().to('out')
   },
+  'left-self-join': b => {
+    const stream = read(b, 'in')
+    stream.leftJoin(stream, pair, { within: 30, grace: 10 }).to('out', { value: string })
+  },
+  'outer-self-join': b => {
+    const stream = read(b, 'in')
+    stream.outerJoin(stream, pair, { within: 30, grace: 10 }).to('out', { value: string })
+  },
   'rekeyed-self-join': b => {
     const stream = byThird(read(b, 'in'))
     stream.join(stream, pair, { within: 30, grace: 10 }).to('out', { value: string })
