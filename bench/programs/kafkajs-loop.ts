@@ -12,7 +12,13 @@ interface Order {
 
 const { bootstrapServers, application, input, output, workload } = programSettings()
 const kafka = new Kafka({ brokers: bootstrapServers.split(','), clientId: 'kafkajs-loop', logLevel: logLevel.ERROR })
-const consumer = kafka.consumer({ groupId: application, readUncommitted: false })
+// All that comes of a partition goes on in one batch, which the broker takes up to a megabyte of.
+const FETCH_BYTES_MAX = 524_288
+const consumer = kafka.consumer({
+  groupId: application,
+  readUncommitted: false,
+  maxBytesPerPartition: FETCH_BYTES_MAX,
+})
 const producer = kafka.producer({ transactionalId: application, idempotent: true, maxInFlightRequests: 1 })
 
 function messagesOf({ batch }: EachBatchPayload): Message[] {
@@ -29,6 +35,9 @@ function isOrder(value: unknown): value is Order {
   return typeof value === 'object' && value !== null && 'status' in value
 }
 
+consumer.on(consumer.events.CRASH, ({ payload }) => {
+  if (!payload.restart) process.exit(1)
+})
 await producer.connect()
 await consumer.connect()
 await consumer.subscribe({ topic: input, fromBeginning: true })
