@@ -1,7 +1,5 @@
+import { copyBytes } from '../model/copy-bytes.ts'
 import { TransientBytes } from '../model/transient-bytes.ts'
-
-/** Below this a loop copies faster than a call into the runtime. */
-const COPY_LOOP_BYTES_MAX = 32
 
 /** What stands behind a row's key in its changelog key. */
 export interface LogKeyTail {
@@ -30,10 +28,8 @@ export class LogKeys {
   }
 
   #write(bytes: Buffer, key: Uint8Array, time: number, tag: number): Uint8Array {
-    const { length } = key
-    if (length > COPY_LOOP_BYTES_MAX) bytes.set(key)
-    else for (let at = 0; at < length; at++) bytes[at] = key[at] ?? 0
-    this.#tail.write(bytes, length, time, tag)
+    copyBytes(key, bytes, 0)
+    this.#tail.write(bytes, key.length, time, tag)
     return bytes
   }
 }

@@ -1,4 +1,5 @@
 import { assert } from '../../model/assert.ts'
+import { copyBytes } from '../../model/copy-bytes.ts'
 import { MillraceError } from '../../model/errors.ts'
 import { NO_HEADERS, type RecordHeaders } from '../../model/headers.ts'
 import type { RawRecord } from '../../model/record-source.ts'
@@ -18,8 +19,6 @@ import {
 
 export { type BatchProducer, SealedBatch } from './sealed-batch.ts'
 
-/** Below this a loop copies faster than a call into the runtime. */
-const COPY_LOOP_BYTES_MAX = 32
 const COPY_WORDS_BYTES_MAX = 128
 
 /**
@@ -241,8 +240,7 @@ function writeBytes(buffer: Buffer, at: number, bytes: Uint8Array | null): numbe
   if (bytes === null) return writeVarint(buffer, at, -1)
   const length = bytes.length
   const start = writeVarint(buffer, at, length)
-  if (length > COPY_LOOP_BYTES_MAX) buffer.set(bytes, start)
-  else for (let index = 0; index < length; index += 1) buffer[start + index] = bytes[index] ?? 0
+  copyBytes(bytes, buffer, start)
   return start + length
 }
 
@@ -251,21 +249,12 @@ function isShort(bytes: Uint8Array | null): bytes is Uint8Array {
   return bytes !== null && bytes.length < 64
 }
 
-/** Bytes whose length takes one byte; a few at a time, because each turn of a loop costs as much as a byte. */
+/** Bytes whose length takes one byte. */
 function writeShort(buffer: Buffer, at: number, bytes: Uint8Array): number {
-  const length = bytes.length
+  const { length } = bytes
   buffer[at] = length << 1
-  const start = at + 1
-  let index = 0
-  for (; index + 3 < length; index += 4) {
-    const to = start + index
-    buffer[to] = bytes[index] ?? 0
-    buffer[to + 1] = bytes[index + 1] ?? 0
-    buffer[to + 2] = bytes[index + 2] ?? 0
-    buffer[to + 3] = bytes[index + 3] ?? 0
-  }
-  for (; index < length; index += 1) buffer[start + index] = bytes[index] ?? 0
-  return start + length
+  copyBytes(bytes, buffer, at + 1)
+  return at + 1 + length
 }
 
 function headersBytes(headers: RecordHeaders): number {
