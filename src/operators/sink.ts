@@ -71,12 +71,15 @@ export function sink(parts: SinkParts): Forward {
   if (typeof topic === 'string' && partitioner === undefined) {
     const target = output.output(topic)
     if (parts.bytes.isSource && windowBytes === 0) return unchangedSink(parts, encode, target)
+    const isAroundSource = windowBytes > 0 && parts.bytes.isWindowOfSource
     return (key, value, timestamp, headers) => {
       record.node = name
       const keyBytes = encode.key(key, headers)
+      // Of a window around the source's own key, that key's bytes, whose hash is known by their identity.
+      const partitioned = isAroundSource ? record.lentKey : windowBytes === 0 ? keyBytes : null
       const partition =
-        windowBytes === 0 && keyBytes !== null
-          ? partitionForHash(keyHashes.of(keyBytes), target.partitionsKnown)
+        partitioned !== null && keyBytes !== null
+          ? partitionForHash(keyHashes.of(partitioned), target.partitionsKnown)
           : partitionOf(topic, keyBytes)
       target.send(partition, keyBytes, encode.value(value, headers), timestamp, headers)
     }

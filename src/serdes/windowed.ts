@@ -25,6 +25,14 @@ export function windowedFormOf(serde: object): WindowedForm | undefined {
   return isWindowed(serde) ? serde[FORM] : undefined
 }
 
+/** Writes the bounds of a window behind a key. @throws TypeError for a bound that is no integer */
+export type BoundsWriter = (into: Buffer, at: number, start: number, end: number) => void
+
+/** What writes the window of a form, whichever copy of millrace made it. */
+export function boundsWriterOf({ windowBytes }: WindowedForm): BoundsWriter {
+  return windowBytes === INT64_BYTES ? writeStart : writeEndAndStart
+}
+
 function isWindowed(serde: object): serde is WindowedSerde {
   return FORM in serde
 }
@@ -45,7 +53,7 @@ export function timeWindowed<K>(key: Serde<K>, size: Duration): Serde<Windowed<K
     serialize(value, context) {
       const keyBytes = key.serialize(value.key, context)
       const bytes = withRoom(keyBytes, INT64_BYTES)
-      writeTime(bytes, value.start, keyBytes.length)
+      writeStart(bytes, keyBytes.length, value.start)
       return bytes
     },
     deserialize(bytes, context) {
@@ -71,8 +79,7 @@ export function sessionWindowed<K>(key: Serde<K>): Serde<Windowed<K>> {
     serialize(value, context) {
       const keyBytes = key.serialize(value.key, context)
       const bytes = withRoom(keyBytes, 2 * INT64_BYTES)
-      writeTime(bytes, value.end, keyBytes.length)
-      writeTime(bytes, value.start, keyBytes.length + INT64_BYTES)
+      writeEndAndStart(bytes, keyBytes.length, value.start, value.end)
       return bytes
     },
     deserialize(bytes, context) {
@@ -89,6 +96,15 @@ function withRoom(keyBytes: Uint8Array, tailBytes: number): Buffer {
   const bytes = Buffer.allocUnsafe(keyBytes.length + tailBytes)
   bytes.set(keyBytes, 0)
   return bytes
+}
+
+function writeStart(into: Buffer, at: number, start: number): void {
+  writeTime(into, start, at)
+}
+
+function writeEndAndStart(into: Buffer, at: number, start: number, end: number): void {
+  writeTime(into, end, at)
+  writeTime(into, start, at + INT64_BYTES)
 }
 
 function writeTime(bytes: Buffer, time: number, at: number): void {

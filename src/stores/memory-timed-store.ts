@@ -3,7 +3,7 @@ import { NO_HEADERS, type RecordHeaders } from '../model/headers.ts'
 import type { KeyHashes } from '../model/key-hashes.ts'
 import type { UpcomingKeys } from '../model/upcoming-keys.ts'
 import type { ErasedSerializer } from '../serdes/erased-serde.ts'
-import { rememberingSerializer } from '../serdes/remembering-serializer.ts'
+import { rememberingSerializer, transientSerializer } from '../serdes/remembering-serializer.ts'
 import type { AnySerde, SerdeContext } from '../serdes/serde.ts'
 import { ByteArena } from './byte-arena.ts'
 import type { Changelog } from './changelog.ts'
@@ -82,7 +82,9 @@ export abstract class MemoryTimedStore implements StateStore {
     }
     this.changelogTopic = options.changelog?.topic
     this.#maxBytes = options.maxBytes ?? Number.POSITIVE_INFINITY
-    this.#serializer = rememberingSerializer(options.value)
+    // A cache keeps the bytes; else they are copied on before the next value is written.
+    this.#serializer =
+      options.cache === undefined ? transientSerializer(options.value) : rememberingSerializer(options.value)
     this.#serdeContext = { topic: this.changelogTopic ?? options.name, side: 'value', headers: NO_HEADERS }
     this.rows = new TimedRows(this.#arena, options.keyHashes)
     this.values = new ValueColumn(options.value, this.#serdeContext, this.#arena)

@@ -121,6 +121,7 @@ export function addWindowedCogrouped(
       fold: aggregateFold(initializer, aggregator),
       merge: options.merge ?? ((left): unknown => left),
       useOfValue: READS,
+      readers: options.merge === undefined ? [aggregator] : [aggregator, options.merge],
       late: lateTopicOf({ grouped, windows, emitsFinal, lateTopic }, name),
     })
   })

@@ -69,7 +69,7 @@ export function compileChain(plan: SubtopologyPlan, parts: ChainParts): readonly
     if (encoding.kind !== 'kept') return encoding
     return cached.has(encoding.store)
       ? { kind: 'encode', serializer: rememberingSerializer(serializer) }
-      : { kind: 'kept', store: parts.store(encoding.store) }
+      : { kind: 'kept', store: keptStore(plan, encoding.store, parts) }
   }
   const compilerOf = (node: GraphNode): NodeCompiler => ({
     ...parts,
@@ -95,6 +95,7 @@ export function compileChain(plan: SubtopologyPlan, parts: ChainParts): readonly
         keyBytes: sideBytes(encodings.key, 'key', topic, parts.record),
         valueBytes: sideBytes(encodings.value, 'value', topic, parts.record),
         isSource: encodings.key.kind === 'source' && encodings.value.kind === 'source',
+        isWindowOfSource: encodings.key.kind === 'windowed',
       }
     },
     internalTopic: name => `${plan.applicationId}-${name}`,
@@ -108,6 +109,13 @@ export function compileChain(plan: SubtopologyPlan, parts: ChainParts): readonly
     const lookedUp = new Set(reachable(node).flatMap(at => (bySourceKey.has(at) ? [...at.stores] : [])))
     return { source: node, key: flows.key.readingOf(node), value: flows.value.readingOf(node), forward, lookedUp }
   })
+}
+
+/** A store that has the bytes of the value it was given last. */
+function keptStore({ stores }: SubtopologyPlan, name: string, parts: ChainParts): Pick<KeyValueState, 'lastPutBytes'> {
+  const kind = stores.find(store => store.name === name)?.definition.kind
+  if (kind === 'session') return parts.sessionStore(name)
+  return kind === 'window' || kind === 'timestampedWindow' ? parts.windowStore(name) : parts.store(name)
 }
 
 /** A node and all that its records can come to. */

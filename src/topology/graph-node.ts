@@ -27,6 +27,8 @@ export interface SideUse {
   readonly passes: boolean
   /** It needs the bytes as these serializers write them. */
   readonly writes: readonly Serializer<never>[]
+  /** What it hands on is the key of a window around the key it got, at once: the bytes of one are part of the other's. */
+  readonly wraps?: boolean
 }
 
 /** What a source reads and how. */

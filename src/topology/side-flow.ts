@@ -5,6 +5,7 @@ import { withoutNull } from '../serdes/nullable.ts'
 import type { AnySerde, Serializer } from '../serdes/serde.ts'
 import { bytes, string } from '../serdes/text.ts'
 import { readsPrimitives } from '../serdes/primitives.ts'
+import { windowedFormOf, type WindowedForm } from '../serdes/windowed.ts'
 import type { GraphNode, Side } from './graph-node.ts'
 
 /** What a source does with a side's bytes. */
@@ -29,6 +30,8 @@ export class SideFlow {
   readonly #side: Side
   readonly #holdsBack: (node: GraphNode) => boolean
   readonly #flowOf = new Map<GraphNode, Flow>()
+  /** Nodes that put a window around what they get, at once. */
+  readonly #wrapping = new Set<GraphNode>()
 
   /**
    * @param nodes - of one subtopology, parents first
@@ -39,6 +42,8 @@ export class SideFlow {
     this.#holdsBack = holdsBack
     for (const node of nodes) this.#enter(node)
     for (const node of nodes) this.#note(node)
+    // Children first: a key is read where somebody downstream reads that of its window, or writes it otherwise.
+    for (const node of nodes.toReversed()) if (this.#wrapping.has(node)) this.#noteInner(node)
   }
 
   /** How a source reads the side. */
@@ -62,6 +67,8 @@ export class SideFlow {
       (!flow.isRead || readsPrimitives(this.#serdeOf(origin)))
     // A step that read an object may have changed it in place, as it could in the JVM; a string it could not.
     if ([...flow.origins].every(isUnchanged)) return { kind: 'source' }
+    const window = this.#windowAround(flow, serializer)
+    if (window !== undefined) return { kind: 'windowed', window }
     const kept = this.#keptBy(flow, serializer)
     if (kept !== undefined) return { kind: 'kept', store: kept }
     return { kind: 'encode', serializer: rememberingSerializer(serializer) }
@@ -75,10 +82,41 @@ export class SideFlow {
     return value !== undefined && serializer === withoutNull(value) ? origin.keeps : undefined
   }
 
+  /** The bounds behind the source's own key that make up the bytes asked for, where nobody has read the windowed key. */
+  #windowAround(flow: Flow, serializer: Serializer<never>): WindowedForm | undefined {
+    const form = formOf(serializer)
+    if (form === undefined || flow.isRead) return undefined
+    const isAround = (origin: GraphNode): boolean => this.#wrapping.has(origin) && this.#holds(origin, form)
+    return [...flow.origins].every(isAround) ? form : undefined
+  }
+
+  /** Whether the key that a node puts a window around has, at its source, the bytes of a windowed key. */
+  #holds({ parents }: GraphNode, { inner }: WindowedForm): boolean {
+    const flows = parents.map(parent => this.#flow(parent))
+    return flows.every(({ origins, isRead }) =>
+      [...origins].every(
+        origin =>
+          origin.source !== undefined &&
+          this.#sameBytes(origin, inner) &&
+          (!isRead || readsPrimitives(this.#serdeOf(origin))),
+      ),
+    )
+  }
+
+  #noteInner(node: GraphNode): void {
+    const outer = this.#flow(node)
+    const isUnread = !outer.isRead && outer.writers.every(writer => this.#windowAround(outer, writer) !== undefined)
+    if (isUnread) return
+    for (const parent of node.parents) this.#flow(parent).isRead = true
+  }
+
   #enter(node: GraphNode): void {
     const [first, ...others] = node.parents.map(parent => this.#flow(parent))
+    const { passes, wraps } = node.use(this.#side)
     // What is held back comes later, when the source is at another record.
-    if (first === undefined || !node.use(this.#side).passes || this.#holdsBack(node)) {
+    const holdsBack = this.#holdsBack(node)
+    if (wraps === true && !holdsBack) this.#wrapping.add(node)
+    if (first === undefined || !passes || holdsBack) {
       this.#flowOf.set(node, { origins: new Set([node]), isRead: false, writers: [] })
       return
     }
@@ -123,6 +161,10 @@ export class SideFlow {
     assert(flow !== undefined, 'nodes come after their parents', { node: node.name })
     return flow
   }
+}
+
+function formOf(serializer: Serializer<never>): WindowedForm | undefined {
+  return windowedFormOf('deserialize' in serializer ? withoutNull(asSerde(serializer)) : serializer)
 }
 
 function asSerde(serializer: Serializer<never>): AnySerde

@@ -46,6 +46,8 @@ interface WindowedAggregation {
   readonly fold: Fold
   readonly merge: CombineStep
   readonly useOfValue: SideUse
+  /** User code that may read the key. */
+  readonly readers: readonly object[]
 }
 
 /** `count` in windows. */
@@ -57,6 +59,7 @@ export function addWindowedCount(parts: WindowedStreamParts, options: ErasedWind
     merge: (left, right) => Number(left) + Number(right),
     // A sliding window takes no record without a value; that is asked without reading it.
     useOfValue: IGNORES,
+    readers: [],
   })
 }
 
@@ -74,6 +77,7 @@ export function addWindowedReduce(
     fold,
     merge: fold.add,
     useOfValue: READS,
+    readers: [reducer],
   })
 }
 
@@ -97,6 +101,7 @@ export function addWindowedAggregate(
     fold: aggregateFold(initializer, aggregator),
     merge: options.merge ?? ((left): unknown => left),
     useOfValue: READS,
+    readers: options.merge === undefined ? [aggregator] : [aggregator, options.merge],
   })
 }
 

@@ -16,6 +16,7 @@ import { sessionResultsOf, windowResultsOf } from './cached-results.ts'
 import type { Graph } from './graph.ts'
 import type { GraphNode, NodeCompiler, SideUse } from './graph-node.ts'
 import type { ErasedWindowedOptions } from './parts.ts'
+import { readsOf } from './reads.ts'
 import type { StoredTable } from './table-origin.ts'
 import { retentionMsOf, windowSizeMsOf, windowsText, type WindowsDefinition } from './windows.ts'
 
@@ -45,6 +46,8 @@ export interface WindowedNodeParts extends WindowedParts {
   /** Joins two sessions. */
   readonly merge: CombineStep
   readonly useOfValue: SideUse
+  /** User code that may read the key. */
+  readonly readers: readonly object[]
 }
 
 /** The store of a windowed aggregation; a retention that is too short is noted. */
@@ -109,14 +112,17 @@ export function addWindowedNode(graph: Graph, parts: WindowedNodeParts): GraphNo
   const node = graph.add({
     name,
     parents: [parts.parent],
+    // Final results are read again when their windows close.
+    ...(parts.emitsFinal ? {} : { keeps: definition.name }),
     // The late topic is written by the node itself: only what it gives up goes there.
     ...(late === undefined
       ? {}
       : { sink: { topic: late.topic, internal: false, partitions: undefined, serdes: late } }),
     use: side => ({
-      // The key goes on inside that of a window, which is written from the key itself.
-      reads: side === 'key' || parts.useOfValue.reads,
+      reads: side === 'key' ? parts.readers.some(reader => readsOf(reader, 'key')) : parts.useOfValue.reads,
       passes: false,
+      // Final results leave under the keys of other records.
+      wraps: side === 'key' && !parts.emitsFinal,
       writes:
         side === 'key' ? [key, ...(late === undefined ? [] : [late.key])] : late === undefined ? [] : [late.value],
     }),

@@ -9,6 +9,20 @@ import { sink, type PartitionerStep, type TopicOutput } from '../../../src/opera
 import { string } from '../../../src/serdes/text.ts'
 import { timeWindowed } from '../../../src/serdes/windowed.ts'
 
+/** A record as it was read. */
+const SOURCE: RecordSource = {
+  next: () => false,
+  offset: 0,
+  timestamp: 1,
+  hasKey: true,
+  hasValue: true,
+  key: Buffer.from('k'),
+  value: Buffer.from('v'),
+  raw: undefined,
+  headers: headersOf([['read', Buffer.from('1')]]),
+  position: 1,
+}
+
 function partitionsSent(partitioner: PartitionerStep, dropped: string[] = []): (number | undefined)[] {
   const partitions: (number | undefined)[] = []
   const collector = {
@@ -22,7 +36,7 @@ function partitionsSent(partitioner: PartitionerStep, dropped: string[] = []): (
     record: new CurrentRecord(),
     output: { ...collector, output: topic => outputBySending(collector, topic) },
     topic: 't',
-    bytes: { keyBytes: () => null, valueBytes: () => null, isSource: false },
+    bytes: { keyBytes: () => null, valueBytes: () => null, isSource: false, isWindowOfSource: false },
     partitioner,
     dropped: reason => dropped.push(reason),
   })
@@ -43,7 +57,7 @@ function partitionOf(keyBytes: Uint8Array | null, topic: string | (() => string)
     record: new CurrentRecord(),
     output: { ...collector, output: target => outputBySending(collector, target) },
     topic,
-    bytes: { keyBytes: () => keyBytes, valueBytes: () => null, isSource: false },
+    bytes: { keyBytes: () => keyBytes, valueBytes: () => null, isSource: false, isWindowOfSource: false },
     partitioner: undefined,
     windowBytes: 8,
     dropped: () => undefined,
@@ -55,48 +69,35 @@ function bytesOf(text: unknown): Uint8Array | null {
   return typeof text === 'string' ? Buffer.from(text) : null
 }
 
+/** What is sent of a record that a step handed on: `source` when it goes as it was read. */
+function sentOf(key: unknown, value: unknown, headers: RecordHeaders): unknown {
+  let sent: unknown
+  const record = new CurrentRecord()
+  record.begin('in', 0, SOURCE)
+  const target: TopicOutput = {
+    partitionsKnown: 4,
+    send: (_, keyBytes, valueBytes, __, sentHeaders) => {
+      sent = [keyBytes, valueBytes, [...sentHeaders].map(([name]) => name)]
+    },
+    sendSource: () => {
+      sent = 'source'
+    },
+  }
+  sink({
+    name: 'out',
+    record,
+    output: { output: () => target, send: () => undefined, partitionCount: () => 4 },
+    topic: 't',
+    bytes: { keyBytes: bytesOf, valueBytes: bytesOf, isSource: true, isWindowOfSource: false },
+    partitioner: undefined,
+    dropped: () => undefined,
+  })(key, value, 1, headers)
+  return sent
+}
+
 describe('a sink of records as they were read', () => {
-  const source: RecordSource = {
-    next: () => false,
-    offset: 0,
-    timestamp: 1,
-    hasKey: true,
-    hasValue: true,
-    key: Buffer.from('k'),
-    value: Buffer.from('v'),
-    raw: undefined,
-    headers: headersOf([['read', Buffer.from('1')]]),
-    position: 1,
-  }
-
-  /** What is sent of a record that a step handed on: `source` when it goes as it was read. */
-  function sentOf(key: unknown, value: unknown, headers: RecordHeaders): unknown {
-    let sent: unknown
-    const record = new CurrentRecord()
-    record.begin('in', 0, source)
-    const target: TopicOutput = {
-      partitionsKnown: 4,
-      send: (_, keyBytes, valueBytes, __, sentHeaders) => {
-        sent = [keyBytes, valueBytes, [...sentHeaders].map(([name]) => name)]
-      },
-      sendSource: () => {
-        sent = 'source'
-      },
-    }
-    sink({
-      name: 'out',
-      record,
-      output: { output: () => target, send: () => undefined, partitionCount: () => 4 },
-      topic: 't',
-      bytes: { keyBytes: bytesOf, valueBytes: bytesOf, isSource: true },
-      partitioner: undefined,
-      dropped: () => undefined,
-    })(key, value, 1, headers)
-    return sent
-  }
-
   it('sends them as they are when nothing was changed', () => {
-    expect(sentOf('k', 'v', source.headers)).to.equal('source')
+    expect(sentOf('k', 'v', SOURCE.headers)).to.equal('source')
   })
 
   it('sends other headers where a step gave it others', () => {
@@ -105,8 +106,8 @@ describe('a sink of records as they were read', () => {
   })
 
   it('sends no key or value where a step took it away', () => {
-    expect(sentOf(null, 'v', source.headers)).to.deep.equal([null, Buffer.from('v'), ['read']])
-    expect(sentOf('k', null, source.headers)).to.deep.equal([Buffer.from('k'), null, ['read']])
+    expect(sentOf(null, 'v', SOURCE.headers)).to.deep.equal([null, Buffer.from('v'), ['read']])
+    expect(sentOf('k', null, SOURCE.headers)).to.deep.equal([Buffer.from('k'), null, ['read']])
   })
 })
 
@@ -121,6 +122,35 @@ describe('a sink of windowed keys', () => {
         expect(partitionOf(bytes, topic)).to.equal(partitionForKey(Buffer.from('customer-1'), 7))
       }
     }
+  })
+
+  it("has the partition of the source's own key without the whole key, but for repartition topics", () => {
+    const inner = Buffer.from('customer-1')
+    const whole = Buffer.concat([inner, Buffer.alloc(8, 1)])
+    const record = new CurrentRecord()
+    record.begin('in', 0, { ...SOURCE, key: inner })
+    const partitionWith = (windowBytes: number): number | undefined => {
+      let sent: number | undefined
+      const collector = {
+        send: (_topic: string, partition: number | undefined) => {
+          sent = partition
+        },
+        partitionCount: () => 7_919,
+      }
+      sink({
+        name: 'out',
+        record,
+        output: { ...collector, output: target => outputBySending(collector, target) },
+        topic: 't',
+        bytes: { keyBytes: () => whole, valueBytes: () => null, isSource: false, isWindowOfSource: true },
+        partitioner: undefined,
+        windowBytes,
+        dropped: () => undefined,
+      })('k', 'v', 1, NO_HEADERS)
+      return sent
+    }
+    expect(partitionWith(8)).to.equal(partitionForKey(inner, 7_919))
+    expect(partitionWith(0)).to.equal(partitionForKey(whole, 7_919))
   })
 
   it('leaves a record without a key to the default', () => {
