@@ -1,6 +1,7 @@
 import { counted } from '../model/counted.ts'
 import { asMillraceError, type MillraceError } from '../model/errors.ts'
 import { problemsOf } from '../config/problems.ts'
+import { positionOf } from '../config/source-file.ts'
 import type { ApplicationPlace } from './application-options.ts'
 import type { CommandIo } from './command-io.ts'
 import { EXIT_CODES } from './exit-codes.ts'
@@ -47,7 +48,7 @@ function errorsOf(error: MillraceError): readonly ErrorReport[] {
     code,
     message,
     hint,
-    ...(place === undefined ? {} : { file: place.file.name, ...place.file.positionOf(place.start) }),
+    ...(place === undefined ? {} : { file: place.file.name, ...positionOf(place.file, place.start) }),
   }))
 }
 

@@ -6,7 +6,7 @@ import type { ProblemList } from './problems.ts'
 import { readKafkaProperties, readStreamsProperties } from './property-block.ts'
 import { checkPropertyRules } from './property-rules.ts'
 import { Secret } from './secret.ts'
-import { SourceFile } from './source-file.ts'
+import { sourceFile } from './source-file.ts'
 
 /** Checks the two property blocks of a configuration given as an object, as if it had been written in YAML. */
 export function checkedProperties(config: MillraceConfig, problems: ProblemList): CheckedProperties {
@@ -19,7 +19,7 @@ export function checkedProperties(config: MillraceConfig, problems: ProblemList)
 
 /** An object as if it stood in a file; messages show the block's name instead of a line. */
 function fieldsOf(block: object, name: string, problems: ProblemList): Fields {
-  const place = { file: new SourceFile(`config.${name}`, ''), start: 0, end: 0 }
+  const place = { file: sourceFile(`config.${name}`, ''), start: 0, end: 0 }
   const entries = new Map<string, MapEntry>()
   for (const [key, value] of Object.entries(block) as Iterable<[string, unknown]>) {
     if (value === undefined) continue

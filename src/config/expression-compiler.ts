@@ -1,5 +1,5 @@
 import { ExpressionError } from '../expressions/expression-error.ts'
-import { compileExpression, literalOf, templateOf, type Expression } from '../expressions/expression.ts'
+import { literalOf, templateOf, type CompileText, type Expression } from '../expressions/expression.ts'
 import type { KnownVariables, VariableName } from '../expressions/scope.ts'
 import { mayBe, UNKNOWN, type KnownValue, type StaticType } from '../expressions/static-type.ts'
 import type { ScalarNode } from './config-node.ts'
@@ -11,28 +11,33 @@ import type { Place } from './source-file.ts'
 /** A function whose types nobody knows. */
 export type AnyFunction = (...args: readonly unknown[]) => unknown
 
+/** What an `ExpressionCompiler` works with. */
+export interface CompilerParts {
+  readonly modules: LoadedModules
+  readonly problems: ProblemList
+  /** Compiles a text. */
+  readonly compileText: CompileText
+}
+
 /** Turns what stands in expression positions into functions, noting what is wrong at its place. */
 export class ExpressionCompiler {
-  readonly #modules: LoadedModules
-  readonly #problems: ProblemList
+  readonly #parts: CompilerParts
   readonly #known: KnownVariables
   readonly #results: WeakMap<ExpressionSpec, KnownValue>
 
   constructor(
-    modules: LoadedModules,
-    problems: ProblemList,
+    parts: CompilerParts,
     known: KnownVariables = new Map(),
     results = new WeakMap<ExpressionSpec, KnownValue>(),
   ) {
-    this.#modules = modules
-    this.#problems = problems
+    this.#parts = parts
     this.#known = known
     this.#results = results
   }
 
   /** The same for a place where more is known of the variables. */
   knowing(known: KnownVariables): ExpressionCompiler {
-    return new ExpressionCompiler(this.#modules, this.#problems, known, this.#results)
+    return new ExpressionCompiler(this.#parts, known, this.#results)
   }
 
   /** What is known of the results of an expression that has been compiled. */
@@ -83,26 +88,31 @@ export class ExpressionCompiler {
   /** Notes a position whose results can never be of the type it needs. */
   expectType(expression: Expression, place: Place, what: string, ...types: readonly StaticType[]): void {
     if (mayBe(expression.type, ...types)) return
-    this.#problems.add(place, `${what}, but this expression gives ${expression.type}`, undefined, 'EXPRESSION_INVALID')
+    this.#parts.problems.add(
+      place,
+      `${what}, but this expression gives ${expression.type}`,
+      undefined,
+      'EXPRESSION_INVALID',
+    )
   }
 
   /** The exported value of a module. */
   exportOf(reference: ModuleReference): unknown {
-    return this.#modules.get(reference)
+    return this.#parts.modules.get(reference)
   }
 
   #compileText(source: string, node: ScalarNode, variables: ReadonlySet<VariableName>): Expression | undefined {
     try {
-      return compileExpression(source, variables, this.#known)
+      return this.#parts.compileText(source, variables, this.#known)
     } catch (error) {
       if (!(error instanceof ExpressionError)) throw error
-      this.#problems.add(placeInside(node, error.span), error.message, error.hint, 'EXPRESSION_INVALID')
+      this.#parts.problems.add(placeInside(node, error.span), error.message, error.hint, 'EXPRESSION_INVALID')
       return undefined
     }
   }
 
   #moduleFunction(reference: ModuleReference): AnyFunction | undefined {
-    const value = this.#modules.get(reference)
+    const value = this.#parts.modules.get(reference)
     if (value === undefined) return undefined
     if (typeof value === 'function') {
       return (...args) => {
@@ -110,7 +120,7 @@ export class ExpressionCompiler {
         return result
       }
     }
-    this.#problems.add(
+    this.#parts.problems.add(
       reference.place,
       `${reference.path}#${reference.exportName} is no function`,
       undefined,

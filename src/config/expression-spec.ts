@@ -74,6 +74,21 @@ export function modulesOf(spec: ExpressionSpec): readonly ModuleReference[] {
   }
 }
 
+/** Whether a text to be parsed is part of it. */
+export function hasText(spec: ExpressionSpec): boolean {
+  switch (spec.kind) {
+    case 'expression':
+      return true
+    case 'template':
+      return [...spec.members.values()].some(hasText)
+    case 'list':
+      return spec.items.some(hasText)
+    case 'module':
+    case 'literal':
+      return false
+  }
+}
+
 function readModule(node: ConfigNode, problems: ProblemList): ExpressionSpec | undefined {
   const reference = readModuleReference(node, problems)
   return reference === undefined ? undefined : { kind: 'module', reference, place: node.place }

@@ -1,22 +1,19 @@
-import { readFileSync } from 'node:fs'
-import { MillraceError, reasonOf } from '../model/errors.ts'
+import { InvariantError } from '../model/assert.ts'
+import { MillraceError } from '../model/errors.ts'
 import type { SerdePair } from '../topology/parts.ts'
 import type { Topology } from '../topology/topology.ts'
-import type { TestConfig } from './application-config.ts'
-import { mergeNodes, type ConfigNode } from './config-node.ts'
+import type { GraphConfig, TestConfig } from './application-config.ts'
+import type { CompileText } from '../expressions/expression.ts'
+import type { ConfigNode } from './config-node.ts'
 import { ExpressionCompiler } from './expression-compiler.ts'
 import { freezeDeep } from './freeze.ts'
 import { buildGraph } from './graph-builder.ts'
-import type { InterpolationSources } from './interpolation.ts'
 import type { MillraceConfig } from './millrace-config.ts'
-import { moduleReferences } from './module-references.ts'
+import { hasExpressions, moduleReferences } from './graph-expressions.ts'
 import { loadModules } from './modules.ts'
 import { warnUnused } from './name-resolution.ts'
-import { overrideNode } from './override.ts'
 import { problemLine, ProblemList } from './problems.ts'
 import { readApplication } from './read-application.ts'
-import { SourceFile } from './source-file.ts'
-import { parseYaml } from './yaml-tree.ts'
 
 /** Where configuration comes from beside its files. */
 export interface LoadOptions {
@@ -31,6 +28,8 @@ export type TopicSerdes = ReadonlyMap<string, SerdePair>
 
 /** An application as its YAML files say. */
 export interface LoadedYaml {
+  /** The files as one tree, references resolved: a worker builds the same application of it, whatever the files say by then. */
+  readonly root: ConfigNode
   readonly config: MillraceConfig
   readonly topology: Topology
   /** What `millrace test` runs. */
@@ -48,26 +47,39 @@ export interface LoadedYaml {
  */
 export async function loadApplication(files: readonly string[], options: LoadOptions = {}): Promise<LoadedYaml> {
   const problems = new ProblemList()
+  // The YAML library takes longer to load than a file to be read: only who reads one loads it.
+  const { readTree } = await import('./read-tree.ts')
   const root = readTree(files, options, problems)
   // A file that is no YAML says nothing about the rest: what follows would be noise.
   problems.throwIfAny()
   if (root === undefined) throw new MillraceError('CONFIG_INVALID', { what: `${files.join(', ')} says nothing.` })
+  return buildApplication(root, problems)
+}
+
+/**
+ * Builds an application from the tree of its files.
+ *
+ * @param problems - what was noted of the files
+ * @throws MillraceError with every mistake and its place
+ */
+export async function buildApplication(root: ConfigNode, problems = new ProblemList()): Promise<LoadedYaml> {
   const application = readApplication(root, problems)
   if (application === undefined) {
     problems.throwIfAny()
-    throw new MillraceError('CONFIG_INVALID', { what: `${files.join(', ')} says nothing.` })
+    throw new MillraceError('CONFIG_INVALID', { what: 'The configuration says nothing.' })
   }
   const { config, graph, tests } = application
   const modules = await loadModules(moduleReferences(graph), problems)
   const built = buildGraph(
     graph,
-    { compiler: new ExpressionCompiler(modules, problems), problems },
+    { compiler: new ExpressionCompiler({ modules, problems, compileText: await textCompiler(graph) }), problems },
     config.streams['application.id'],
   )
   warnUnused(graph, problems)
   problems.throwIfAny()
   if (built === undefined) throw new MillraceError('INTERNAL', { what: 'A graph without mistakes was not built.' })
   return {
+    root,
     config: freezeDeep(config),
     tests: freezeDeep(tests),
     ...built,
@@ -75,32 +87,13 @@ export async function loadApplication(files: readonly string[], options: LoadOpt
   }
 }
 
-function readTree(
-  files: readonly string[],
-  { overrides = [], environment = process.env }: LoadOptions,
-  problems: ProblemList,
-): ConfigNode | undefined {
-  const sources: InterpolationSources = { environment, readFile: path => readFileSync(path, 'utf8') }
-  let merged: ConfigNode | undefined
-  for (const file of files) {
-    const node = parseYaml(new SourceFile(file, textOf(file)), sources, problems)
-    if (node !== undefined) merged = merged === undefined ? node : mergeNodes(merged, node)
+/** Loading a parser of expressions takes a good part of a start, so it is done where there are any. */
+async function textCompiler(graph: GraphConfig): Promise<CompileText> {
+  if (!hasExpressions(graph)) {
+    return source => {
+      throw new InvariantError(`"${source}" is among the expressions of the graph`)
+    }
   }
-  for (const override of overrides) {
-    const node = overrideNode(override, problems)
-    if (node !== undefined) merged = merged === undefined ? node : mergeNodes(merged, node)
-  }
-  return merged
-}
-
-function textOf(file: string): string {
-  try {
-    return readFileSync(file, 'utf8')
-  } catch (cause) {
-    throw new MillraceError('CONFIG_INVALID', {
-      cause,
-      what: `${file} cannot be read: ${reasonOf(cause)}`,
-      action: 'Name the YAML file of the application.',
-    })
-  }
+  const { compileExpression } = await import('../expressions/compile-expression.ts')
+  return compileExpression
 }

@@ -1,6 +1,6 @@
 import type { ConfigNode } from './config-node.ts'
 import type { ProblemList } from './problems.ts'
-import { SourceFile } from './source-file.ts'
+import { sourceFile } from './source-file.ts'
 import { FORBIDDEN_KEYS, parseYaml } from './yaml-tree.ts'
 
 /** Blocks whose keys contain dots: what follows them is one name. */
@@ -12,7 +12,7 @@ export function overrideNode(override: string, problems: ProblemList): ConfigNod
   const path = override.slice(0, Math.max(equals, 0))
   const keys = keysOf(path)
   // Its value is on the command line already, and may be a secret: messages show the path alone.
-  const file = new SourceFile(`--set ${path}`, override.slice(equals + 1), 'concealed')
+  const file = sourceFile(`--set ${path}`, override.slice(equals + 1), 'concealed')
   const place = { file, start: 0, end: Math.max(1, file.text.length) }
   if (equals < 1 || keys.some(key => key === '' || FORBIDDEN_KEYS.has(key))) {
     // Not the whole of it: its value may be a secret.

@@ -1,6 +1,6 @@
 import type { MillraceErrorCode } from '../model/error-table.ts'
 import { MillraceError } from '../model/errors.ts'
-import { positionText, type Place } from './source-file.ts'
+import { lineText, positionOf, positionText, type Place } from './source-file.ts'
 import { shownLine } from './shown-line.ts'
 
 /** One mistake, or one thing that is odd, in the configuration. */
@@ -86,13 +86,13 @@ export function problemLine({ place, message, hint }: Problem): string {
 /** A problem as a person reads it: where, what, the line with a mark under the place, and what to do. */
 export function renderProblem({ place, message, hint }: Problem): string {
   if (place === undefined) return `${message}${hint === undefined ? '' : `\n      ${hint}`}`
-  const { line, column } = place.file.positionOf(place.start)
+  const { line, column } = positionOf(place.file, place.start)
   if (!place.file.isShown) {
     // A configuration object has no lines at all.
     const where = place.file.text === '' ? place.file.name : positionText(place)
     return `${where}  ${message}${hint === undefined ? '' : `\n      ${hint}`}`
   }
-  const { text, mark } = shownLine(place.file.lineText(line), column, place.end - place.start)
+  const { text, mark } = shownLine(lineText(place.file, line), column, place.end - place.start)
   const number = String(line).padStart(5)
   const pointer = `${' '.repeat(number.length)} | ${mark}${hint === undefined ? '' : `  ${hint}`}`
   return `${positionText(place)}  ${message}\n${number} | ${text}\n${pointer}`

@@ -5,7 +5,7 @@ import type { Logger } from '../model/logger.ts'
 import type { EngineConfig } from '../config/engine-config.ts'
 import { planApplication } from '../topology/plan-application.ts'
 import type { ApplicationPlan } from '../topology/plan.ts'
-import { loadSource, type ApplicationSource } from './application-source.ts'
+import { loadSource, type ApplicationSource, type WorkerSource } from './application-source.ts'
 import type { RestoreProgress } from './changelog-restorer.ts'
 import { prepareCluster } from './cluster-preparation.ts'
 import { deferred } from './deferred.ts'
@@ -62,6 +62,8 @@ const STAYING: Partial<StopOptions> = { leaveGroup: false }
 interface Started {
   readonly config: EngineConfig
   readonly plan: ApplicationPlan
+  /** Where workers take the application from. */
+  readonly source: WorkerSource | undefined
   readonly topics: PreparedTopics
   readonly identity: ProcessIdentity
   readonly logger: Logger
@@ -217,10 +219,10 @@ export class StreamsInstance {
 
   async #prepare(): Promise<Started> {
     const { source, clock, random, version } = this.#options
-    const { topology, config, warnings } = await loadSource(source)
+    const { topology, config, forWorkers, warnings } = await loadSource(source)
     const logger = this.#options.logger(config)
     for (const warning of warnings) logger.warn({}, warning)
-    if (source.kind === 'inline' && config.threads > 1) {
+    if (forWorkers === undefined && config.threads > 1) {
       throw new MillraceError('CONFIG_CONFLICT', {
         what: `A topology given as an object runs on one thread; num.stream.threads is ${String(config.threads)}.`,
         action: 'Put the topology into a module and give its URL, so that each worker thread can import it.',
@@ -236,9 +238,9 @@ export class StreamsInstance {
     const prepare = this.#options.launching?.prepareCluster ?? prepareCluster
     const workers: SpareWorker[] = []
     try {
-      this.#addSpareWorkers(workers, config.threads)
+      this.#addSpareWorkers(workers, forWorkers, config.threads)
       const topics = await prepare({ config, plan, clock, random, logger }, this.#closing.signal)
-      return { config, plan, identity, logger, topics, workers }
+      return { config, plan, source: forWorkers, identity, logger, topics, workers }
     } catch (error) {
       for (const worker of workers) worker.discard()
       await identity.release()
@@ -247,8 +249,8 @@ export class StreamsInstance {
   }
 
   #startThread(started: Started): void {
-    const { source, clock, random } = this.#options
-    const { config, plan, topics, logger } = started
+    const { clock, random } = this.#options
+    const { config, plan, source, topics, logger } = started
     this.#threadNumber += 1
     const name = `${config.applicationId}-thread-${String(this.#threadNumber)}`
     const slot = this.#freeSlot()
@@ -271,9 +273,8 @@ export class StreamsInstance {
   }
 
   /** Each is in the list at once: whatever fails then, none is left running. */
-  #addSpareWorkers(workers: SpareWorker[], threads: number): void {
-    const { source, launching } = this.#options
-    if (source.kind === 'inline' || launching !== undefined) return
+  #addSpareWorkers(workers: SpareWorker[], source: WorkerSource | undefined, threads: number): void {
+    if (source === undefined || this.#options.launching !== undefined) return
     while (workers.length < threads) workers.push(new SpareWorker(source))
   }
 

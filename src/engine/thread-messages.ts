@@ -1,5 +1,5 @@
 import { errorFields } from '../model/error-fields.ts'
-import type { ApplicationSource } from './application-source.ts'
+import type { WorkerSource } from './application-source.ts'
 import type { RestoreProgress } from './changelog-restorer.ts'
 import type { StateAnswer, StateQuestion } from './state-question.ts'
 import type { TaskInfo } from './task-info.ts'
@@ -12,7 +12,7 @@ import type { PreparedTopics } from './topic-preparation.ts'
 
 /** What a worker is made with: it loads the application before it is started. */
 export interface WorkerApplication {
-  readonly source: Exclude<ApplicationSource, { kind: 'inline' }>
+  readonly source: WorkerSource
 }
 
 /** What a stream thread in a worker is started with. */

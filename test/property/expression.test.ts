@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import fc from 'fast-check'
-import { compileExpression } from '../../src/expressions/expression.ts'
+import { compileExpression } from '../../src/expressions/compile-expression.ts'
 import { ExpressionScope, type VariableName } from '../../src/expressions/scope.ts'
 import { civilTimeOf, formatTimestamp, parseTimestampMs, TimestampValue } from '../../src/expressions/time-values.ts'
 

@@ -2,7 +2,7 @@ import { expect } from 'chai'
 import fc from 'fast-check'
 import { interpolate, type InterpolationSources } from '../../src/config/interpolation.ts'
 import { ProblemList } from '../../src/config/problems.ts'
-import { SourceFile } from '../../src/config/source-file.ts'
+import { sourceFile } from '../../src/config/source-file.ts'
 import { parseYaml } from '../../src/config/yaml-tree.ts'
 
 const NAME = fc.stringMatching(/^[A-Z_][A-Z0-9_]{0,8}$/)
@@ -42,7 +42,7 @@ describe('interpolation', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary-ascii' }), value => {
         const problems = new ProblemList()
-        const file = new SourceFile('f.yaml', 'a: ${V}\nb: "x${V}y"\nc: [1]\n')
+        const file = sourceFile('f.yaml', 'a: ${V}\nb: "x${V}y"\nc: [1]\n')
         const tree = parseYaml(file, sourcesOf({ V: value }), problems)
         expect(problems.hasMistakes).to.equal(false)
         if (tree?.kind !== 'map') throw new Error('not a map')

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { loadApplication, type LoadedYaml } from '../../../src/config/load-application.ts'
 import { problemsOf } from '../../../src/config/problems.ts'
+import { positionOf } from '../../../src/config/source-file.ts'
 import { MillraceError } from '../../../src/model/errors.ts'
 import { TestDriver } from '../../../src/testing/test-driver.ts'
 
@@ -41,7 +42,7 @@ export async function problemsOfYaml(...args: Parameters<typeof loadYaml>): Prom
     const problems = problemsOf(error)
     if (problems === undefined) throw error
     return problems.map(({ place, message, hint }) => {
-      const at = place?.file.positionOf(place.start)
+      const at = place === undefined ? undefined : positionOf(place.file, place.start)
       const where = at === undefined ? '' : `${String(at.line)}:${String(at.column)} `
       return `${where}${message}${hint === undefined ? '' : ` (${hint})`}`
     })

@@ -1,7 +1,8 @@
 import { expect } from 'chai'
 import { headersOf } from '../../../src/model/headers.ts'
 import { ExpressionError } from '../../../src/expressions/expression-error.ts'
-import { compileExpression, literalOf, templateOf } from '../../../src/expressions/expression.ts'
+import { compileExpression } from '../../../src/expressions/compile-expression.ts'
+import { literalOf, templateOf } from '../../../src/expressions/expression.ts'
 import { ExpressionScope, VARIABLE_TYPES, type VariableName } from '../../../src/expressions/scope.ts'
 
 const ALL: ReadonlySet<VariableName> = new Set(Object.keys(VARIABLE_TYPES) as VariableName[])

@@ -1,23 +1,34 @@
 import type { GraphConfig, OperatorConfig, SerdeSpec } from './application-config.ts'
-import { modulesOf, type ExpressionSpec, type ModuleReference } from './expression-spec.ts'
+import { hasText, modulesOf, type ExpressionSpec, type ModuleReference } from './expression-spec.ts'
 
 /** Every module an application refers to. */
-export function moduleReferences({ sources, steps, sinks }: GraphConfig): readonly ModuleReference[] {
+export function moduleReferences(graph: GraphConfig): readonly ModuleReference[] {
+  const { sources, steps, sinks } = graph
   return [
-    ...[...sources.values()].flatMap(({ key, value, timestamp }) => [
-      ...ofSerdes(key, value),
-      ...ofExpressions(timestamp),
-    ]),
-    ...[...steps.values()].flatMap(({ key, value, groupBy, operator }) => [
-      ...ofSerdes(key, value),
-      ...ofExpressions(groupBy, ...expressionsOf(operator)),
-      ...(operator.kind === 'process' || operator.kind === 'processValues' ? [operator.reference] : []),
-    ]),
-    ...[...sinks.values()].flatMap(({ key, value, topic, partition }) => [
-      ...ofSerdes(key, value),
-      ...ofExpressions(partition, typeof topic === 'string' ? undefined : topic),
+    ...[...sources.values(), ...steps.values(), ...sinks.values()].flatMap(({ key, value }) => ofSerdes(key, value)),
+    ...[...steps.values()].flatMap(({ operator }) =>
+      operator.kind === 'process' || operator.kind === 'processValues' ? [operator.reference] : [],
+    ),
+    ...expressionsIn(graph).flatMap(modulesOf),
+  ]
+}
+
+/** Whether any of its expressions is a text that has to be parsed. */
+export function hasExpressions(graph: GraphConfig): boolean {
+  return expressionsIn(graph).some(hasText)
+}
+
+/** What stands in the expression positions of a graph. */
+function expressionsIn({ sources, steps, sinks }: GraphConfig): readonly ExpressionSpec[] {
+  const positions = [
+    ...[...sources.values()].map(({ timestamp }) => timestamp),
+    ...[...steps.values()].flatMap(({ groupBy, operator }) => [groupBy, ...expressionsOf(operator)]),
+    ...[...sinks.values()].flatMap(({ topic, partition }) => [
+      partition,
+      typeof topic === 'string' ? undefined : topic,
     ]),
   ]
+  return positions.filter(spec => spec !== undefined)
 }
 
 function expressionsOf(operator: OperatorConfig): readonly (ExpressionSpec | undefined)[] {
@@ -55,10 +66,6 @@ function expressionsOf(operator: OperatorConfig): readonly (ExpressionSpec | und
     case 'processValues':
       return []
   }
-}
-
-function ofExpressions(...specs: readonly (ExpressionSpec | undefined)[]): readonly ModuleReference[] {
-  return specs.flatMap(spec => (spec === undefined ? [] : modulesOf(spec)))
 }
 
 function ofSerdes(...specs: readonly (SerdeSpec | undefined)[]): readonly ModuleReference[] {
