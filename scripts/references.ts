@@ -54,6 +54,6 @@ function metricsReference(): string {
     '# Metrics',
     'Served at `/metrics` in Prometheus’ text format. Generated from `src/engine/thread-metric-families.ts`; do not edit (`npm run docs`).',
     ['| metric | type | labels | meaning |', '|---|---|---|---|', ...rows].join('\n'),
-    'Besides: `millrace_info` (version, application id, guarantee as labels) and Node’s own metrics by prom-client (`process_…`, `nodejs_…`, among them the event-loop delay `nodejs_eventloop_lag_…`).',
+    'Besides: `millrace_info` (version, application id, guarantee as labels) and Node’s own metrics by prom-client (`process_…`, `nodejs_…`, among them the event-loop delay `nodejs_eventloop_lag_…`). Node’s own count from the first scrape on.',
   ].join('\n\n')}\n`
 }

@@ -1,5 +1,7 @@
+import { createRequire } from 'node:module'
 import { destination, pino, type DestinationStream, type Logger as PinoLogger } from 'pino'
-import { prettyFactory } from 'pino-pretty'
+import type * as PinoPretty from 'pino-pretty'
+import { assert } from '../model/assert.ts'
 import { errorFields } from '../model/error-fields.ts'
 import type { Logger } from '../model/logger.ts'
 import { oneLine } from '../model/one-line.ts'
@@ -36,12 +38,24 @@ export function createLogger({ level, format, stream }: LoggingOptions): Logger 
 
 /** Formats within the call, unlike pino's transports, whose worker may lose the last lines before an exit. */
 function prettyStream(target: DestinationStream, colorize: boolean): DestinationStream {
+  // Loaded for a person at a terminal only: a service writes JSON, and starts sooner without it.
+  const { prettyFactory } = prettyModule()
   const pretty = prettyFactory({ colorize, ignore: 'pid,hostname', singleLine: true, translateTime: 'SYS:HH:MM:ss.l' })
   return {
     write(line) {
       target.write(pretty(line))
     },
   }
+}
+
+function prettyModule(): typeof PinoPretty {
+  const required: unknown = createRequire(import.meta.url)('pino-pretty')
+  assert(isPinoPretty(required), 'pino-pretty makes formatters')
+  return required
+}
+
+function isPinoPretty(module: unknown): module is typeof PinoPretty {
+  return (typeof module === 'object' || typeof module === 'function') && module !== null && 'prettyFactory' in module
 }
 
 /** Hands on fields and sentence with every text on one line and of bounded length. */

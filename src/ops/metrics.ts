@@ -1,4 +1,4 @@
-import { collectDefaultMetrics, Registry } from 'prom-client'
+import type { Registry } from 'prom-client'
 import { exposition } from '../engine/exposition.ts'
 import { threadMetricFamilies } from '../engine/thread-metric-families.ts'
 import type { ThreadSnapshot } from '../engine/thread-metrics.ts'
@@ -20,16 +20,17 @@ export interface MetricsIdentity {
 export class ServiceMetrics {
   readonly #identity: MetricsIdentity
   readonly #snapshots: () => Promise<readonly ThreadSnapshot[]>
-  readonly #registry = new Registry()
+  #nodeMetrics: Promise<Registry> | undefined
 
   constructor(identity: MetricsIdentity, snapshots: () => Promise<readonly ThreadSnapshot[]>) {
     this.#identity = identity
     this.#snapshots = snapshots
-    collectDefaultMetrics({ register: this.#registry })
   }
 
-  /** Everything in Prometheus' text format. */
+  /** Everything in Prometheus' text format. Node's own metrics count from the first time on. */
   async text(): Promise<string> {
+    this.#nodeMetrics ??= collectNodeMetrics()
+    const registry = await this.#nodeMetrics
     const { version, applicationId, guarantee } = this.#identity
     const info = exposition([
       {
@@ -39,6 +40,14 @@ export class ServiceMetrics {
         samples: [{ labels: { version, application_id: applicationId, guarantee }, value: 1 }],
       },
     ])
-    return `${info}${exposition(threadMetricFamilies(await this.#snapshots()))}${await this.#registry.metrics()}`
+    return `${info}${exposition(threadMetricFamilies(await this.#snapshots()))}${await registry.metrics()}`
   }
+}
+
+/** Its modules take a good part of a start to load, and nobody asks for metrics before the first scrape. */
+async function collectNodeMetrics(): Promise<Registry> {
+  const { collectDefaultMetrics, Registry } = await import('prom-client')
+  const registry = new Registry()
+  collectDefaultMetrics({ register: registry })
+  return registry
 }
