@@ -1,0 +1,133 @@
+import fc from 'fast-check'
+import type { Drawn } from './events.ts'
+import type { Operation, Operator, Windows } from './operations.ts'
+
+const fn = fc.nat(5)
+const fold = fc.constantFrom('count' as const, 'reduce' as const, 'aggregate' as const)
+const join = fc.constantFrom('inner' as const, 'left' as const, 'outer' as const)
+const grace = fc.constantFrom(0, 5, 12, 40, 200)
+const history = fc.option(fc.constantFrom(10, 40), { freq: 4, nil: null })
+const isStored = fc.boolean()
+const isLeft = fc.boolean()
+
+const windows: fc.Arbitrary<Windows> = fc.oneof(
+  fc.record({ type: fc.constant('tumbling' as const), size: fc.constantFrom(10, 25), grace }),
+  fc
+    .record({
+      type: fc.constant('hopping' as const),
+      size: fc.constantFrom(20, 30),
+      every: fc.constantFrom(7, 10),
+      grace,
+    })
+    .map(drawn => drawn),
+  fc.record({ type: fc.constant('sliding' as const), difference: fc.constantFrom(1, 10, 20), grace }),
+  fc.record({ type: fc.constant('session' as const), gap: fc.constantFrom(5, 12), grace }),
+)
+
+const onStreams: readonly fc.Arbitrary<Operation>[] = [
+  fc.record({
+    kind: fc.constantFrom(
+      'filter' as const,
+      'filterNot' as const,
+      'mapValues' as const,
+      'flatMapValues' as const,
+      'map' as const,
+      'flatMap' as const,
+      'selectKey' as const,
+    ),
+    fn,
+  }),
+  fc.record({ kind: fc.constantFrom('merge' as const, 'repartition' as const) }),
+  fc.record({ kind: fc.constant('split' as const), fn, taken: fc.constantFrom('first' as const, 'rest' as const) }),
+  fc.record({ kind: fc.constant('dedupe' as const), fn, within: fc.constantFrom(5, 20) }),
+  fc.record({
+    kind: fc.constant('process' as const),
+    keepsKey: fc.boolean(),
+    every: fc.option(fc.constantFrom(15, 40), { nil: null }),
+  }),
+]
+
+const toTables: readonly fc.Arbitrary<Operation>[] = [
+  fc.record({ kind: fc.constant('toTable' as const), history }),
+  fc.record({ kind: fc.constant('aggregate' as const), by: fc.option(fn, { nil: null }), fold, history }),
+  fc.record({
+    kind: fc.constant('windowed' as const),
+    by: fc.option(fn, { nil: null }),
+    fold,
+    windows,
+    emit: fc.constantFrom('updates' as const, 'final' as const),
+  }),
+  fc.record({ kind: fc.constant('cogroup' as const), windows: fc.option(windows, { nil: null }) }),
+]
+
+const joins: readonly fc.Arbitrary<Operation>[] = [
+  fc.record({
+    kind: fc.constant('streamJoin' as const),
+    join,
+    before: fc.constantFrom(0, 10, 25),
+    after: fc.constantFrom(0, 10, 25),
+    grace,
+  }),
+  fc.record({
+    kind: fc.constant('streamTableJoin' as const),
+    isLeft,
+    grace: fc.option(fc.constantFrom(0, 10, 30), { nil: null }),
+  }),
+  fc.record({ kind: fc.constant('globalTableJoin' as const), isLeft, fn }),
+  fc.record({ kind: fc.constant('tableJoin' as const), join, isStored }),
+  fc.record({ kind: fc.constant('foreignKeyJoin' as const), isLeft, fn }),
+]
+
+const onTables: readonly fc.Arbitrary<Operation>[] = [
+  fc.record({
+    kind: fc.constantFrom('tableFilter' as const, 'tableFilterNot' as const, 'tableMapValues' as const),
+    fn,
+    isStored,
+  }),
+  fc.record({ kind: fc.constant('tableGroup' as const), fn, fold }),
+  fc.record({
+    kind: fc.constant('suppress' as const),
+    until: fc.constantFrom<(number | 'windowCloses')[]>('windowCloses', 0, 10, 30),
+    maxRecords: fc.option(fc.constantFrom(1, 2, 3), { nil: null }),
+  }),
+]
+
+const operation: fc.Arbitrary<Operation> = fc.oneof(
+  { weight: 4, arbitrary: fc.oneof(...onStreams) },
+  { weight: 4, arbitrary: fc.oneof(...toTables) },
+  { weight: 4, arbitrary: fc.oneof(...joins) },
+  { weight: 3, arbitrary: fc.oneof(...onTables) },
+)
+
+const operator: fc.Arbitrary<Operator> = fc.record({
+  operation,
+  // Mostly the result before, so that chains come about.
+  input: fc.oneof({ weight: 4, arbitrary: fc.constant(0) }, { weight: 1, arbitrary: fc.nat(4) }),
+  other: fc.nat(5),
+  isWritten: fc.boolean(),
+})
+
+/** Topologies of two to five operators. */
+export const operators: fc.Arbitrary<Operator[]> = fc.array(operator, { minLength: 2, maxLength: 5, size: 'max' })
+
+const drawn: fc.Arbitrary<Drawn> = fc.record({
+  topic: fc.nat(3),
+  key: fc.oneof({ weight: 20, arbitrary: fc.constantFrom('a', 'b', 'c') }, { weight: 1, arbitrary: fc.constant(null) }),
+  value: fc.oneof(
+    { weight: 12, arbitrary: fc.constantFrom('a', 'b', 'c', 'd', 'e', 'xy') },
+    { weight: 1, arbitrary: fc.constant(null) },
+  ),
+  step: fc.oneof(
+    { weight: 2, arbitrary: fc.constant(0) },
+    { weight: 8, arbitrary: fc.integer({ min: -12, max: 15 }) },
+    { weight: 3, arbitrary: fc.integer({ min: -50, max: 80 }) },
+    { weight: 1, arbitrary: fc.constantFrom(300, -300, 70_000) },
+  ),
+  after: fc.oneof(
+    { weight: 6, arbitrary: fc.constant('nothing' as const) },
+    { weight: 2, arbitrary: fc.constantFrom('commit' as const, 'abort' as const, 'restart' as const) },
+  ),
+})
+
+/** The records of a run. */
+export const records: fc.Arbitrary<Drawn[]> = fc.array(drawn, { minLength: 1, maxLength: 40, size: 'max' })

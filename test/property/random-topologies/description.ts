@@ -1,0 +1,24 @@
+import type { Piped } from './events.ts'
+import type { Input, Step } from './plan.ts'
+
+/** A topology and the records of a run, to be read by whoever looks for the cause of a difference. */
+export function descriptionOf(steps: readonly Step[], events: readonly Piped[]): string {
+  return ['', ...steps.map(step => stepText(step)), ...events.map(event => eventText(event)), ''].join('\n')
+}
+
+function stepText({ id, operation, inputs, isWritten }: Step): string {
+  const { kind, ...options } = operation
+  const from = inputs.map(input => inputText(input)).join(' and ')
+  const parts = [`  ${String(id)}: ${kind} of ${from}`]
+  if (Object.keys(options).length > 0) parts.push(JSON.stringify(options).replaceAll('"', ''))
+  if (isWritten) parts.push(`→ out-${String(id)}`)
+  return parts.join(' ')
+}
+
+function inputText({ from, shape }: Input): string {
+  return `${'source' in from ? from.source : String(from.step)} (${shape.type})`
+}
+
+function eventText({ topic, key, value, time, after }: Piped): string {
+  return `  ${topic} ← ${String(key)} = ${String(value)} @ ${String(time)}${after === 'nothing' ? '' : `, ${after}`}`
+}

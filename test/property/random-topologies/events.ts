@@ -1,0 +1,36 @@
+import type { SourceName } from './plan.ts'
+
+/** What happens after a record: nothing is committed, or everything is, or everything since the last commit is done again. */
+export type Aftermath = 'nothing' | 'commit' | 'abort' | 'restart'
+
+/** A record piped into a topic, as it is drawn: topics by number, times by steps. */
+export interface Drawn {
+  readonly topic: number
+  readonly key: string | null
+  readonly value: string | null
+  readonly step: number
+  readonly after: Aftermath
+}
+
+/** A record piped into a topic. */
+export interface Piped {
+  readonly topic: SourceName
+  readonly key: string | null
+  readonly value: string | null
+  readonly time: number
+  /** Whether everything before it is committed first. */
+  readonly isApart: boolean
+  readonly after: Aftermath
+}
+
+const START_MS = 20
+
+/** The records of a run over given topics. */
+export function eventsOf(drawn: readonly Drawn[], topics: readonly SourceName[]): readonly Piped[] {
+  let time = START_MS
+  return drawn.flatMap(({ topic, key, value, step, after }) => {
+    time = Math.max(0, time + step)
+    const name = topics[topic % topics.length]
+    return name === undefined ? [] : [{ topic: name, key, value, time, isApart: false, after }]
+  })
+}

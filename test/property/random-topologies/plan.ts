@@ -1,0 +1,224 @@
+import type { Operation, Operator, Windows } from './operations.ts'
+
+/** The topics a topology may read. A source that nobody picks is not built. */
+export type SourceName = 's1' | 's2' | 't1' | 't2' | 'v' | 'g'
+
+/** How long the table `v` keeps versions, in ms. */
+export const HISTORY_MS = 30
+
+const STREAM_SOURCES: readonly SourceName[] = ['s1', 's2']
+const TABLE_SOURCES: readonly SourceName[] = ['t1', 't2', 'v']
+
+/** A table that an operator gives. */
+export interface TableShape {
+  readonly type: 'table'
+  readonly isVersioned: boolean
+  /** Of windowed keys. */
+  readonly windows: Windows | null
+  readonly value: 'text' | 'number'
+}
+
+/** What an operator gives. */
+export type Shape = { readonly type: 'stream' } | TableShape
+
+/** Where an operator takes its input from: a source, or the result of an earlier step. */
+export type Origin = { readonly source: SourceName } | { readonly step: number }
+
+/** An input; a table may be taken as a stream, a stream as a table. */
+export interface Input {
+  readonly from: Origin
+  readonly shape: Shape
+}
+
+/** An operator whose inputs are settled. */
+export interface Step {
+  readonly id: number
+  readonly operation: Operation
+  readonly inputs: readonly Input[]
+  readonly shape: Shape
+  readonly isWritten: boolean
+}
+
+const TABLE: TableShape = { type: 'table', isVersioned: false, windows: null, value: 'text' }
+const STREAM: Shape = { type: 'stream' }
+
+type Wanted = 'stream' | 'table' | 'anyTable' | 'unversionedTable'
+
+/** Settles the inputs of all operators. What nobody takes is written to a topic. */
+export function planOf(operators: readonly Operator[]): readonly Step[] {
+  const steps: Step[] = []
+  for (const [id, { operation, input, other, isWritten }] of operators.entries()) {
+    const wanted = wantedBy(operation)
+    const inputs = wanted.map((want, at) => pick(steps, want, at === 0 ? input : other))
+    steps.push({ id, operation, inputs, shape: shapeOf(operation, inputs), isWritten })
+  }
+  const taken = new Set(
+    steps.flatMap(({ inputs }) => inputs.flatMap(({ from }) => ('step' in from ? [from.step] : []))),
+  )
+  return steps.map(step => (taken.has(step.id) ? step : { ...step, isWritten: true }))
+}
+
+/** The sources that are built. */
+export function sourcesOf(steps: readonly Step[]): readonly SourceName[] {
+  const used = new Set<SourceName>()
+  for (const { operation, inputs } of steps) {
+    for (const { from } of inputs) if ('source' in from) used.add(from.source)
+    if (operation.kind === 'globalTableJoin') used.add('g')
+  }
+  return [...used]
+}
+
+function wantedBy(operation: Operation): readonly Wanted[] {
+  switch (operation.kind) {
+    case 'merge':
+    case 'streamJoin':
+    case 'cogroup':
+      return ['stream', 'stream']
+    case 'streamTableJoin':
+      return ['stream', 'table']
+    case 'tableFilter':
+    case 'tableFilterNot':
+    case 'tableMapValues':
+    case 'tableGroup':
+      return ['anyTable']
+    case 'suppress':
+      return ['unversionedTable']
+    case 'tableJoin':
+    case 'foreignKeyJoin':
+      return ['table', 'table']
+    case 'filter':
+    case 'filterNot':
+    case 'mapValues':
+    case 'flatMapValues':
+    case 'map':
+    case 'flatMap':
+    case 'selectKey':
+    case 'repartition':
+    case 'split':
+    case 'toTable':
+    case 'dedupe':
+    case 'process':
+    case 'globalTableJoin':
+    case 'aggregate':
+    case 'windowed':
+      return ['stream']
+  }
+}
+
+function pick(steps: readonly Step[], want: Wanted, number: number): Input {
+  const results = steps.toReversed().map(({ id, shape }): Input => ({ from: { step: id }, shape }))
+  const sources = (want === 'stream' ? STREAM_SOURCES : TABLE_SOURCES).map((source): Input => ({
+    from: { source },
+    shape: want === 'stream' ? STREAM : { ...TABLE, isVersioned: source === 'v' },
+  }))
+  const fitting = [...results, ...sources].filter(({ shape }) => {
+    if (want === 'unversionedTable') return shape.type === 'stream' || !shape.isVersioned
+    // A windowed table is joined as a stream of its updates only.
+    return want !== 'table' || shape.type === 'stream' || shape.windows === null
+  })
+  const picked = fitting[number % fitting.length]
+  if (picked === undefined) throw new RangeError('every operator has an input')
+  return picked
+}
+
+function shapeOf(operation: Operation, [first]: readonly Input[]): Shape {
+  const table = first?.shape.type === 'table' ? first.shape : TABLE
+  switch (operation.kind) {
+    case 'toTable':
+      return { ...TABLE, isVersioned: operation.history !== null }
+    case 'aggregate':
+      return {
+        ...TABLE,
+        isVersioned: operation.history !== null,
+        value: operation.fold === 'count' ? 'number' : 'text',
+      }
+    case 'windowed':
+      return { ...TABLE, windows: operation.windows, value: operation.fold === 'count' ? 'number' : 'text' }
+    case 'cogroup':
+      return { ...TABLE, windows: operation.windows }
+    case 'tableFilter':
+    case 'tableFilterNot':
+      return { ...table, isVersioned: table.isVersioned && !operation.isStored }
+    case 'tableMapValues':
+      return { ...table, isVersioned: table.isVersioned && !operation.isStored, value: 'text' }
+    case 'suppress':
+      return table
+    case 'tableGroup':
+      return { ...TABLE, value: operation.fold === 'count' ? 'number' : 'text' }
+    case 'tableJoin':
+    case 'foreignKeyJoin':
+      return TABLE
+    case 'filter':
+    case 'filterNot':
+    case 'mapValues':
+    case 'flatMapValues':
+    case 'map':
+    case 'flatMap':
+    case 'selectKey':
+    case 'repartition':
+    case 'merge':
+    case 'split':
+    case 'dedupe':
+    case 'process':
+    case 'streamJoin':
+    case 'streamTableJoin':
+    case 'globalTableJoin':
+      return STREAM
+  }
+}
+
+/** What a suppress waits for: windows close only where there are some. */
+export function waitOf(until: number | 'windowCloses', shape: Shape | undefined): number | 'windowCloses' {
+  return until === 'windowCloses' && (shape?.type !== 'table' || shape.windows === null) ? 15 : until
+}
+
+/** How long stream records wait for a table: only for one with versions. */
+export function graceOf(grace: number | null, table: Shape | undefined): number | null {
+  return table?.type === 'table' && table.isVersioned ? grace : null
+}
+
+/** The kind of store that keeps a step's table under a name of the test's own; `undefined` when there is none. */
+export function storeKindOf({
+  operation,
+  inputs,
+  shape,
+}: Step): 'keyValue' | 'versioned' | 'window' | 'session' | undefined {
+  switch (operation.kind) {
+    case 'aggregate':
+      return operation.history === null ? 'keyValue' : 'versioned'
+    case 'windowed':
+    case 'cogroup':
+      if (shape.type !== 'table' || shape.windows === null) return 'keyValue'
+      return shape.windows.type === 'session' ? 'session' : 'window'
+    case 'tableGroup':
+    case 'foreignKeyJoin':
+      return 'keyValue'
+    case 'tableJoin':
+      return operation.isStored ? 'keyValue' : undefined
+    case 'tableFilter':
+    case 'tableFilterNot':
+    case 'tableMapValues': {
+      const [table] = inputs
+      const isWindowed = table?.shape.type === 'table' && table.shape.windows !== null
+      return operation.isStored && !isWindowed ? 'keyValue' : undefined
+    }
+    case 'filter':
+    case 'filterNot':
+    case 'mapValues':
+    case 'flatMapValues':
+    case 'map':
+    case 'flatMap':
+    case 'selectKey':
+    case 'repartition':
+    case 'merge':
+    case 'split':
+    case 'toTable':
+    case 'dedupe':
+    case 'process':
+    case 'streamJoin':
+    case 'streamTableJoin':
+    case 'globalTableJoin':
+    case 'suppress':
+      return undefined
+  }
+}

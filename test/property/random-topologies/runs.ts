@@ -1,0 +1,69 @@
+import { nullable } from '../../../src/serdes/nullable.ts'
+import { string } from '../../../src/serdes/text.ts'
+import { TestDriver } from '../../../src/testing/test-driver.ts'
+import type { StreamsProperties } from '../../../src/topology/properties.ts'
+import { topologyOf } from './build.ts'
+import type { Piped } from './events.ts'
+import { AssembledModel } from './model/assemble.ts'
+import { idOf } from './model/flow.ts'
+import type { Step } from './plan.ts'
+import { modelStoresOf, storesOf, type Contents } from './stores.ts'
+import { textOf } from './user-functions.ts'
+
+const nulls = { key: nullable(string), value: nullable(string) }
+
+/** What a run has given: the committed records of each topic in their order, the stores, and what was dropped and why. */
+export interface Outcome {
+  readonly topics: Readonly<Record<string, readonly string[]>>
+  readonly stores: Contents
+  readonly dropped: Readonly<Record<string, number>>
+}
+
+/** Pipes records through a topology. */
+export function runOf(
+  steps: readonly Step[],
+  events: readonly Piped[],
+  properties: Partial<StreamsProperties> = {},
+): Outcome {
+  using driver = new TestDriver(topologyOf(steps), { commit: 'explicit', streams: properties })
+  for (const { topic, key, value, time, isApart, after } of events) {
+    if (isApart) driver.commit()
+    driver.input(topic, nulls).pipe(key, value, time)
+    if (after !== 'nothing') driver[after]()
+  }
+  driver.commit()
+  const topics: Record<string, string[]> = {}
+  for (const topic of driver.producedTopics.filter(name => name.startsWith('out-'))) {
+    topics[topic] = driver
+      .output(topic, nulls)
+      .readAll()
+      .map(({ key, value, timestamp }) => lineOf(key, value, timestamp))
+  }
+  return { topics, stores: storesOf(driver, steps, timesOf(events)), dropped: Object.fromEntries(driver.dropped) }
+}
+
+/** The same with the model. */
+export function modelRunOf(steps: readonly Step[], events: readonly Piped[]): Outcome {
+  const assembled = new AssembledModel(steps)
+  const { model } = assembled
+  for (const { topic, key, value, time, after } of events) {
+    assembled.pipe(topic, key, value, time)
+    if (after === 'commit') model.commit()
+    else if (after !== 'nothing') model.abort()
+  }
+  const topics: Record<string, string[]> = {}
+  for (const { topic, record } of model.sent.filter(sent => sent.topic.startsWith('out-'))) {
+    topics[topic] ??= []
+    topics[topic].push(lineOf(record.key === null ? null : idOf(record.key), record.value, record.time))
+  }
+  const stores = modelStoresOf(assembled, steps, timesOf(events))
+  return { topics, stores, dropped: Object.fromEntries(model.dropped) }
+}
+
+function timesOf(events: readonly Piped[]): readonly number[] {
+  return [...new Set(events.map(({ time }) => time))]
+}
+
+function lineOf(key: unknown, value: unknown, time: number): string {
+  return `${textOf(key)} = ${textOf(value)} @ ${String(time)}`
+}

@@ -1,0 +1,35 @@
+import { long } from '../../../src/serdes/numbers.ts'
+import { string } from '../../../src/serdes/text.ts'
+import { keyValueStore } from '../../../src/stores/store-spec.ts'
+import type { KeyValueStore } from '../../../src/stores/store-types.ts'
+import type { ErasedProcessorContext } from '../../../src/operators/processor-context.ts'
+import type { ErasedSupplier } from '../../../src/topology/processor-node.ts'
+import { nullable } from '../../../src/serdes/nullable.ts'
+
+/** A processor that numbers the records of a key in a store, and tells the numbers of all keys from time to time. */
+export function numbering(store: string, every: number | null, keepsKey: boolean): ErasedSupplier {
+  return {
+    key: nullable(string),
+    value: nullable(string),
+    stores: { counts: keyValueStore(store, { key: string, value: long }) },
+    init: ({ stores, forward, schedule }: ErasedProcessorContext) => {
+      const counts = asCounts(stores['counts'])
+      if (every !== null && !keepsKey) {
+        schedule({ every, by: 'streamTime', startAt: 0 }, timestamp => {
+          for (const [key, count] of counts.all()) forward({ key, value: `tick${String(count)}`, timestamp })
+        })
+      }
+      return ({ key, value }: { key: string | null; value: string | null }) => {
+        const id = String(key)
+        const count = (counts.get(id) ?? 0) + 1
+        counts.put(id, count)
+        forward({ key: keepsKey ? key : `p${String(count % 2)}`, value: `${String(value)}#${String(count)}` })
+      }
+    },
+  }
+}
+
+function asCounts(store: unknown): KeyValueStore<string, number>
+function asCounts(store: unknown): unknown {
+  return store
+}
