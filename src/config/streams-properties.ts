@@ -20,7 +20,7 @@ export const STREAMS_PROPERTIES: readonly PropertyDefinition[] = [
     name: 'commit.interval.ms',
     type: integer(1),
     default: '100 under exactly-once, else 30000',
-    doc: 'Time between commits; under exactly-once readers see results this late.',
+    doc: 'Time between commits; under exactly-once readers see results about this late at most, while all input is read as it comes.',
   },
   {
     name: 'num.stream.threads',

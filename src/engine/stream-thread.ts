@@ -219,7 +219,7 @@ export class StreamThread {
     this.reads.answerWaiting()
     const processed = this.#paused ? 0 : await this.#processChunk()
     producer.pump()
-    await this.#commits.commitIfDue()
+    await this.#commits.commitIfDue(processed === 0 && this.clients.fetcher.isAtEnd)
     this.reads.answerWaiting()
     this.metrics.waits(this.#options.clock.nowMs())
     if (processed > 0 || restored) await this.#options.clock.yieldToIo()

@@ -69,8 +69,8 @@ export class ThreadCommits {
     return this.#options.producer.transaction.ongoing || this.#options.running().some(task => task.owesCommit)
   }
 
-  /** Commits if a commit is due. */
-  async commitIfDue(): Promise<void> {
+  /** Commits if a commit is due. @param isIdle - whether nothing is left to process for now */
+  async commitIfDue(isIdle: boolean): Promise<void> {
     const { schedule, clock, producer } = this.#options
     const { openedAtMs, bytes } = producer.transaction
     const due = schedule.due(clock.nowMs(), {
@@ -78,6 +78,7 @@ export class ThreadCommits {
       transactionOpenedAtMs: openedAtMs,
       transactionBytes: bytes,
       isFull: this.recordsLeft <= 0,
+      isIdle,
     })
     if (due !== undefined) await this.commit(due)
   }
@@ -88,9 +89,12 @@ export class ThreadCommits {
     const startedMs = clock.nowMs()
     const outcome = await strategy.commit(reason)
     const endedMs = clock.nowMs()
-    schedule.ended(endedMs)
     this.#workEpoch = undefined
-    if (outcome === 'nothing') return
+    if (outcome === 'nothing') {
+      schedule.ended(endedMs)
+      return
+    }
+    schedule.committed(startedMs, endedMs)
     const records = this.#records
     this.#records = 0
     this.#size.committed(records, endedMs - startedMs)

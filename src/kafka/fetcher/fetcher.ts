@@ -184,11 +184,13 @@ export class Fetcher {
    */
   lagOf(topicPartition: TopicPartition): number | undefined {
     const partition = this.#partitions.get(topicPartition)
-    if (partition === undefined) return 0
-    if (partition.watermarks === undefined) return undefined
-    const { highWatermark, lastStableOffset } = partition.watermarks
-    const end = this.#limits.isolation === 'read_committed' ? lastStableOffset : highWatermark
-    return partition.hasBlock ? Math.max(1, end - partition.offset) : Math.max(0, end - partition.offset)
+    return partition === undefined ? 0 : this.#lagOf(partition)
+  }
+
+  /** Whether nothing is known to be left to take, by the last answers of the leaders. */
+  get isAtEnd(): boolean {
+    for (const partition of this.#list) if (this.#lagOf(partition) !== 0) return false
+    return true
   }
 
   /** Stops at once: a parked poll is not waited for. */
@@ -201,6 +203,13 @@ export class Fetcher {
     this.#partitions.clear()
     this.#list = []
     return Promise.resolve()
+  }
+
+  #lagOf(partition: FetchPartition): number | undefined {
+    if (partition.watermarks === undefined) return undefined
+    const { highWatermark, lastStableOffset } = partition.watermarks
+    const end = this.#limits.isolation === 'read_committed' ? lastStableOffset : highWatermark
+    return partition.hasBlock ? Math.max(1, end - partition.offset) : Math.max(0, end - partition.offset)
   }
 
   #of(topicPartition: TopicPartition): FetchPartition {

@@ -25,6 +25,8 @@ export interface AccumulatorOptions {
   readonly laneOf: (topic: string, partition: number) => PartitionLane
   /** A lane got a closed batch. */
   readonly onPending: (lane: PartitionLane) => void
+  /** A lane will get a batch that still waits for `linger.ms`. */
+  readonly onExpected: (lane: PartitionLane, nowMs: number) => void
 }
 
 /** What is being written to a topic; asked for once per topic, so that no name is looked up per record. */
@@ -336,7 +338,10 @@ export class Accumulator {
     if (open.lingerFromMs < 0) open.lingerFromMs = nowMs
     const dueMs = open.lingerFromMs + this.#options.lingerMs - nowMs
     // A due batch that is not full also waits for the ones before it: meanwhile it may fill, which costs no time.
-    if (!everything && (dueMs > 0 || !buffer.lane.idle)) return dueMs > 0 ? dueMs : -1
+    if (!everything && (dueMs > 0 || !buffer.lane.idle)) {
+      this.#options.onExpected(buffer.lane, nowMs)
+      return dueMs > 0 ? dueMs : -1
+    }
     buffer.open = undefined
     this.#seal(buffer, open, nowMs)
     return -1

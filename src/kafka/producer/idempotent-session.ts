@@ -27,6 +27,10 @@ export class IdempotentSession implements ProducerSession {
     return this.#identity.isKnown
   }
 
+  expects(): void {
+    // The producer id is there before the first record.
+  }
+
   initialize(deadline: Deadline): Promise<void> {
     return this.#identity.acquire(deadline)
   }

@@ -65,6 +65,8 @@ export class PartitionAdder {
 
   async #work(): Promise<void> {
     this.#working = true
+    // Partitions of the same moment are offered one after the other: without this the first one would go alone.
+    await Promise.resolve()
     while (this.#waiting.length > 0) {
       const lanes = this.#waiting
       this.#waiting = []

@@ -12,6 +12,10 @@ export class PlainSession implements ProducerSession {
     return true
   }
 
+  expects(): void {
+    // Every partition may be sent to.
+  }
+
   initialize(): Promise<void> {
     return Promise.resolve()
   }

@@ -79,6 +79,9 @@ export class Producer {
       onPending: lane => {
         this.#sender.activate(lane)
       },
+      onExpected: (lane, nowMs) => {
+        this.#session.expects(lane, nowMs)
+      },
     })
   }
 

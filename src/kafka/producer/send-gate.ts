@@ -22,4 +22,6 @@ export interface SendGate {
   readonly provesFirstSequence: boolean
   /** Whether the partition may be sent to now; where not, the gate works on it and the sender is asked to `drain` later. */
   admits(lane: PartitionLane): boolean
+  /** Records wait for `linger.ms` there: what can be done meanwhile for the partition to be sent to may be done now. */
+  expects(lane: PartitionLane, nowMs: number): void
 }

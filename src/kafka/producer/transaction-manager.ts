@@ -9,6 +9,7 @@ import type { GroupMembership } from '../group-membership.ts'
 import type { OffsetAndMetadata } from '../offset-and-metadata.ts'
 import type { ResponseBodies } from '../protocol/api.ts'
 import { type TransactionAnswer, type TransactionCalls, CallFailure, failureOf } from './transaction-calls.ts'
+import { EarlyAdding } from './early-adding.ts'
 import { PartitionAdder } from './partition-adder.ts'
 import type { PartitionLane } from './partition-lane.ts'
 import { asksFirst, brokerFailure } from './producer-failure.ts'
@@ -50,6 +51,7 @@ export class TransactionManager implements ProducerSession {
   readonly #options: TransactionManagerOptions
   readonly #adder: PartitionAdder
   readonly #offsets: TransactionOffsets
+  readonly #earlyAdding = new EarlyAdding()
   #state: TransactionState = 'uninitialized'
   #serial = 0
   #openedAtMs: number | undefined
@@ -113,9 +115,14 @@ export class TransactionManager implements ProducerSession {
   }
 
   admits(lane: PartitionLane): boolean {
-    if (this.#state === 'open' && lane.addedIn === this.#serial) return true
+    if (this.#holds(lane)) return true
     if (this.#state === 'open' || this.#state === 'idle') this.#adder.add(lane)
     return false
+  }
+
+  expects(lane: PartitionLane, nowMs: number): void {
+    if (lane.awaitsAdding || this.#holds(lane)) return
+    if (this.#earlyAdding.allows(nowMs)) this.admits(lane)
   }
 
   noteUnsure(): void {
@@ -191,6 +198,10 @@ export class TransactionManager implements ProducerSession {
     this.#openedAtMs = undefined
     if (this.#doubt !== 'disputed' && (await this.#endAborted(deadline))) return
     await this.#renewOrThrow(deadline)
+  }
+
+  #holds(lane: PartitionLane): boolean {
+    return this.#state === 'open' && lane.addedIn === this.#serial
   }
 
   /** A new epoch of our own id. See `Producer.refence`. */
@@ -296,10 +307,11 @@ export class TransactionManager implements ProducerSession {
   }
 
   #ended(event: 'committed' | 'aborted', answer: ResponseBodies['EndTxn']): void {
-    const { identity } = this.#options
+    const { identity, clock } = this.#options
     this.#move(event)
     this.#openedAtMs = undefined
     this.#offsets.restart()
+    this.#earlyAdding.restart(clock.nowMs())
     if (identity.protocol === 1) return
     this.#doubt = 'none'
     identity.adopt(answer.producerId, answer.producerEpoch)

@@ -143,7 +143,8 @@ describe('SIGTERM', function () {
     const input = await room().topic('in')
     const folder = await room().folder({ 'steps.mjs': ENDLESS, block: '' })
     const application = copyOf(input, {
-      streams: { 'shutdown.timeout.ms': 1_000 },
+      // No commit may come between the first record and the one that blocks.
+      streams: { 'shutdown.timeout.ms': 1_000, 'commit.interval.ms': 5_000 },
       steps: { checked: { from: 'in', value: { module: `${folder}/steps.mjs#endless` }, serdes: { value: 'string' } } },
       sinks: { out: { from: 'checked', topic: `${input}-out` } },
     })
@@ -156,7 +157,7 @@ describe('SIGTERM', function () {
     expect(await room().records(`${input}-out`)).to.deep.equal([])
 
     await rm(`${folder}/block`)
-    await room().start(application, { stateDir: process.stateDir })
+    await room().start({ ...application, streams: {} }, { stateDir: process.stateDir })
     await room().untilOffsets(application.id, input, [20])
     expect((await room().values(`${input}-out`)).length).to.equal(20)
   })

@@ -1,10 +1,23 @@
 import { expect } from 'chai'
 import { CommitSchedule, type UncommittedWork } from '../../../src/engine/commit-schedule.ts'
 
-const NO_WORK: UncommittedWork = { exists: false, transactionOpenedAtMs: undefined, transactionBytes: 0, isFull: false }
+const NO_WORK: UncommittedWork = {
+  exists: false,
+  transactionOpenedAtMs: undefined,
+  transactionBytes: 0,
+  isFull: false,
+  isIdle: false,
+}
 
 function work(fields: Partial<UncommittedWork> = {}): UncommittedWork {
-  return { exists: true, transactionOpenedAtMs: undefined, transactionBytes: 0, isFull: false, ...fields }
+  return {
+    exists: true,
+    transactionOpenedAtMs: undefined,
+    transactionBytes: 0,
+    isFull: false,
+    isIdle: false,
+    ...fields,
+  }
 }
 
 function aSchedule(): CommitSchedule {
@@ -44,6 +57,41 @@ describe('commit schedule', () => {
     const schedule = new CommitSchedule({ intervalMs: 60_000, ageMaxMs: 5_000, bytesMax: 1_000 }, 0)
     expect(schedule.due(5_999, work({ transactionOpenedAtMs: 1_000 }))).to.equal(undefined)
     expect(schedule.due(6_000, work({ transactionOpenedAtMs: 1_000 }))).to.equal('age')
+  })
+
+  it('lets a thread without records commit so early that results are visible within the interval', () => {
+    const schedule = aSchedule()
+    for (let startedMs = 0; startedMs <= 10_000; startedMs += 100) schedule.committed(startedMs, startedMs + 8)
+    expect(schedule.nextMs()).to.be.closeTo(10_092, 0.1)
+    expect(schedule.due(10_091, work({ isIdle: true }))).to.equal(undefined)
+    expect(schedule.due(10_092, work({ isIdle: true }))).to.equal('interval')
+  })
+
+  it('allows for commits that take now longer, now shorter', () => {
+    const schedule = aSchedule()
+    for (let startedMs = 0; startedMs <= 10_000; startedMs += 100)
+      schedule.committed(startedMs, startedMs + ((startedMs / 100) % 2 === 0 ? 4 : 12))
+    expect(schedule.nextMs()).to.be.within(10_076, 10_088)
+  })
+
+  it('waits for half of the interval in between, however long commits take', () => {
+    const schedule = aSchedule()
+    for (let startedMs = 0; startedMs <= 10_000; startedMs += 100) schedule.committed(startedMs, startedMs + 80)
+    expect(schedule.nextMs()).to.equal(10_130)
+  })
+
+  it('lets a thread that has records to process use the whole interval', () => {
+    const schedule = aSchedule()
+    for (let startedMs = 0; startedMs <= 10_000; startedMs += 100) schedule.committed(startedMs, startedMs + 8)
+    expect(schedule.due(10_107, work())).to.equal(undefined)
+    expect(schedule.due(10_108, work())).to.equal('interval')
+  })
+
+  it('begins a whole interval after an abort', () => {
+    const schedule = aSchedule()
+    schedule.ended(50)
+    expect(schedule.due(149, work({ isIdle: true }))).to.equal(undefined)
+    expect(schedule.due(150, work({ isIdle: true }))).to.equal('interval')
   })
 
   it('is due when the transaction reaches its size', () => {

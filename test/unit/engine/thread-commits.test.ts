@@ -96,13 +96,13 @@ describe('commits of a thread', () => {
   it('happen when the interval is over and there is something to commit', async () => {
     const bench = new CommitsBench()
     await bench.clock.advance(100)
-    await bench.commits.commitIfDue()
+    await bench.commits.commitIfDue(false)
     expect([bench.commits.hasUncommittedWork, bench.reasons]).to.deep.equal([false, []])
     bench.read()
-    await bench.commits.commitIfDue()
+    await bench.commits.commitIfDue(false)
     expect([bench.commits.hasUncommittedWork, bench.reasons]).to.deep.equal([true, []])
     await bench.clock.advance(100)
-    await bench.commits.commitIfDue()
+    await bench.commits.commitIfDue(false)
 
     expect(bench.reasons).to.deep.equal(['interval'])
     expect(bench.records).to.deep.equal([1])
@@ -112,7 +112,7 @@ describe('commits of a thread', () => {
     const bench = new CommitsBench()
     bench.producer.ongoing = true
     bench.producer.bytes = 1_000
-    await bench.commits.commitIfDue()
+    await bench.commits.commitIfDue(false)
 
     expect(bench.reasons).to.deep.equal(['size'])
   })
@@ -126,10 +126,10 @@ describe('commits of a thread', () => {
       expect(bench.commits.recordsLeft).to.equal(60)
       bench.read()
       bench.commits.processed(58)
-      await bench.commits.commitIfDue()
+      await bench.commits.commitIfDue(false)
       expect(bench.reasons).to.deep.equal([])
       bench.commits.processed(1)
-      await bench.commits.commitIfDue()
+      await bench.commits.commitIfDue(false)
       expect(bench.reasons).to.deep.equal(['size'])
       expect(bench.commits.recordsLeft, 'it was quick: the next may be larger').to.equal(120)
     })

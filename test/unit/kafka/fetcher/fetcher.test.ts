@@ -56,6 +56,7 @@ describe('the fetcher', () => {
     harness.cluster.create('a', [1, 1])
     await harness.reading([A0, A1])
     expect(harness.fetcher.lagOf(A0)).to.equal(undefined)
+    expect(harness.fetcher.isAtEnd, 'nothing is known yet').to.equal(false)
 
     await harness.answer({ partition: 0, highWatermark: 0 }, { partition: 1, highWatermark: 7 })
     expect(harness.fetcher.lagOf(A0)).to.equal(0)
@@ -70,8 +71,10 @@ describe('the fetcher', () => {
     await harness.reading([A0])
     await harness.answer({ partition: 0, records: batchAt(0, 5), highWatermark: 5 })
     expect(harness.fetcher.lagOf(A0)).to.equal(1)
+    expect(harness.fetcher.isAtEnd).to.equal(false)
     harness.fetcher.take(A0)
     expect(harness.fetcher.lagOf(A0)).to.equal(0)
+    expect(harness.fetcher.isAtEnd).to.equal(true)
   })
 
   it('holds at most two blocks of a partition, and asks again as soon as one is taken', async () => {

@@ -22,6 +22,7 @@ export class FilledAccumulator {
         return lane
       },
       onPending: () => undefined,
+      onExpected: () => undefined,
       ...options,
     })
   }

@@ -53,7 +53,6 @@ describe('the transactions of a producer', () => {
   it('take in every topic that is written before its first batch, in each of them anew', async () => {
     await start(2)
     for (const value of ['first', 'second']) {
-      // The first of them begins the transaction alone; the others wait, and are added together.
       scripted.append(value, 1)
       scripted.append(value, 0, 'more')
       scripted.append(value)
@@ -66,6 +65,43 @@ describe('the transactions of a producer', () => {
       ['first', 'second'],
       ['first', 'second'],
     ])
+  })
+
+  it('take in all partitions of a moment by one request', async () => {
+    await start(2)
+    scripted.append('a', 1)
+    scripted.append('b', 0, 'more')
+    scripted.append('c')
+    await scripted.producer.flush(TIMEOUT_MS)
+    expect(scripted.additions).to.have.length(1)
+    expect(scripted.additions.flat()).to.have.members(['out-0', 'out-1', 'more-0'])
+  })
+
+  it('take in partitions while their records wait for linger.ms, before they are sent', async () => {
+    const { producer } = await start(2, { lingerMs: TIMEOUT_MS })
+    scripted.append('a', 1)
+    scripted.append('b')
+    producer.pump()
+    await eventually('the partitions are added', () => scripted.additions.length > 0)
+    expect(scripted.additions.flat()).to.have.members(['out-0', 'out-1'])
+    expect(scripted.batches).to.deep.equal([])
+    await producer.flush(TIMEOUT_MS)
+    await commit()
+    expect(scripted.additions, 'a commit finds them added').to.have.length(1)
+    expect([...scripted.valuesOf(1), ...scripted.valuesOf(0)]).to.deep.equal(['a', 'b'])
+  })
+
+  it('are aborted when partitions were taken in and nothing was sent', async () => {
+    const { producer } = await start(2, { lingerMs: TIMEOUT_MS })
+    scripted.append('dropped')
+    producer.pump()
+    await eventually('the partition is added', () => scripted.additions.length > 0)
+    await producer.abortTransaction(TIMEOUT_MS)
+    expect(scripted.calls).to.deep.equal(['InitProducerId', 'abort'])
+    await write('kept')
+    await commit()
+    expect(scripted.additions).to.deep.equal([['out-0'], ['out-0']])
+    expect(scripted.valuesOf(0)).to.deep.equal(['kept'])
   })
 
   it('take in the group anew each time (transaction.version 0)', async () => {

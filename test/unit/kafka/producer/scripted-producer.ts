@@ -41,6 +41,8 @@ export class ScriptedProducer {
   readonly batches: ReceivedBatch[] = []
   /** The transactional requests, in order. */
   readonly calls: string[] = []
+  /** The partitions of each request that adds some to the transaction, as `topic-partition`. */
+  readonly additions: (readonly string[])[] = []
   /** What a batch is answered with, now or later. */
   produceAnswer: (batch: ReceivedBatch) => ScriptedAnswer | Promise<ScriptedAnswer> = () => 0
   /** What the next EndTxn are answered with, one each. */
@@ -214,13 +216,15 @@ export class ScriptedProducer {
   }
 
   #answerAdd(request: ReceivedRequest): void {
-    for (const { name, partitions } of request.body('AddPartitionsToTxn').v3AndBelowTopics)
-      for (const partition of partitions) this.#added.add(`${name}-${String(partition)}`)
+    const topics = request.body('AddPartitionsToTxn').v3AndBelowTopics
+    const added = topics.flatMap(({ name, partitions }) => partitions.map(partition => `${name}-${String(partition)}`))
+    this.additions.push(added)
+    for (const partition of added) this.#added.add(partition)
     request.answer('AddPartitionsToTxn', {
       throttleTimeMs: 0,
       errorCode: 0,
       resultsByTransaction: [],
-      resultsByTopicV3AndBelow: request.body('AddPartitionsToTxn').v3AndBelowTopics.map(({ name, partitions }) => ({
+      resultsByTopicV3AndBelow: topics.map(({ name, partitions }) => ({
         name,
         resultsByPartition: partitions.map(partitionIndex => ({ partitionIndex, partitionErrorCode: 0 })),
       })),
