@@ -85,12 +85,12 @@ export function stateFunction(expression: Expression): StateFunction {
 export function joiner(expression: Expression): (left: unknown, right: unknown, key: unknown) => unknown {
   const scope = new ExpressionScope()
   const { evaluate } = expression
-  return (left, right, key) => {
+  return withReads(expression, (left, right, key) => {
     scope.left = left
     scope.right = right
     enterKey(scope, key)
     return evaluate(scope)
-  }
+  })
 }
 
 /** The partitions of a record: a number, a list, or the default for null. */

@@ -5,8 +5,9 @@ import type { CurrentRecord } from '../operators/current-record.ts'
 import type { Forward } from '../operators/forward.ts'
 import { consumesBytes } from '../serdes/consumed-bytes.ts'
 import { erasedSerde, type ErasedSerde } from '../serdes/erased-serde.ts'
-import { isNullable } from '../serdes/nullable.ts'
+import { isNullable, withoutNull } from '../serdes/nullable.ts'
 import type { SerdeContext } from '../serdes/serde.ts'
+import { string, textWithin } from '../serdes/text.ts'
 import type { SourceDefinition } from '../topology/graph-node.ts'
 import type { ChainEntry } from '../topology/compile.ts'
 import type { SideReading } from '../topology/side-flow.ts'
@@ -34,6 +35,8 @@ export class PartitionQueue {
   readonly #rawValue: boolean
   /** Whether the serdes keep nothing of the bytes they are given. */
   readonly #consumes: { readonly key: boolean; readonly value: boolean }
+  /** Whether they are those of text, which is decoded where it lies. */
+  readonly #isText: { readonly key: boolean; readonly value: boolean }
   readonly #keySerde: ErasedSerde
   readonly #valueSerde: ErasedSerde
   readonly #refusesNull: { readonly key: boolean; readonly value: boolean }
@@ -75,6 +78,7 @@ export class PartitionQueue {
     this.#rawKey = entry.key === 'raw'
     this.#rawValue = entry.value === 'raw'
     this.#consumes = { key: consumesBytes(source.key), value: consumesBytes(source.value) }
+    this.#isText = { key: withoutNull(source.key) === string, value: withoutNull(source.value) === string }
     this.#keySerde = erasedSerde(source.key)
     this.#valueSerde = erasedSerde(source.value)
     // A table drops null keys and deletes by null values; an internal topic holds what another subtopology wrote.
@@ -199,6 +203,8 @@ export class PartitionQueue {
   }
 
   #decodeKey(block: RecordSource): unknown {
+    const { raw } = block
+    if (this.#isText.key && raw !== undefined) return textWithin(raw.batch, raw.batchView, raw.keyAt, raw.keyBytes)
     this.#keyContext.headers = block.headers
     try {
       const bytes = this.#consumes.key ? this.#record.lent.keyOf(block) : block.key
@@ -210,6 +216,9 @@ export class PartitionQueue {
   }
 
   #decodeValue(block: RecordSource): unknown {
+    const { raw } = block
+    if (this.#isText.value && raw !== undefined)
+      return textWithin(raw.batch, raw.batchView, raw.valueAt, raw.valueBytes)
     this.#valueContext.headers = block.headers
     try {
       const bytes = this.#consumes.value ? this.#record.lent.valueOf(block) : block.value

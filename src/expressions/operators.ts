@@ -18,7 +18,7 @@ export function compileArithmetic(operator: ArithmeticOperator, left: Compiled, 
     return isNumeric(a) && isNumeric(b) ? arithmetic(operator, a, b, node) : otherArithmetic(operator, a, b, node)
   }
   if (operator !== '+') return { type, evaluate }
-  // Sums are the bread and butter of aggregates: two plain numbers take no further call.
+  // Sums are the bread and butter of aggregates, texts of joins: two plain numbers or texts take no further call.
   return {
     type,
     evaluate: scope => {
@@ -28,6 +28,7 @@ export function compileArithmetic(operator: ArithmeticOperator, left: Compiled, 
         const sum = a + b
         if (sum <= Number.MAX_SAFE_INTEGER && sum >= Number.MIN_SAFE_INTEGER) return sum
       }
+      if (typeof a === 'string' && typeof b === 'string') return a + b
       return isNumeric(a) && isNumeric(b) ? arithmetic('+', a, b, node) : otherArithmetic('+', a, b, node)
     },
   }

@@ -4,6 +4,7 @@ import { withoutNull } from './nullable.ts'
 import { double, long } from './numbers.ts'
 import { readsPrimitives } from './primitives.ts'
 import type { AnySerde, Serializer } from './serde.ts'
+import { string } from './text.ts'
 
 const REMEMBERING = new Map<unknown, ErasedSerializer>()
 
@@ -23,12 +24,13 @@ export function rememberingSerializer(serializer: Serializer<never>): ErasedSeri
 }
 
 /**
- * As `rememberingSerializer`, for bytes that are used before the next value is encoded: those of a long always lie at the
- * same place.
+ * As `rememberingSerializer`, for bytes that are used before the next value is encoded: those of a long, and of short texts
+ * of one length, always lie at the same place.
  */
 export function transientSerializer(serializer: Serializer<never>): ErasedSerializer {
   const plain = 'deserialize' in serializer ? withoutNull(asSerde(serializer)) : serializer
-  return isLong(plain) ? transientLong(erasedSerializer(plain)) : rememberingSerializer(serializer)
+  if (isLong(plain)) return transientLong(erasedSerializer(plain))
+  return isString(plain) ? transientText(erasedSerializer(plain)) : rememberingSerializer(serializer)
 }
 
 /**
@@ -45,6 +47,30 @@ function isDouble(serializer: unknown): boolean {
 
 function isLong(serializer: unknown): boolean {
   return serializer === long
+}
+
+function isString(serializer: unknown): boolean {
+  return serializer === string
+}
+
+/** Of longer texts the buffer is what costs least. */
+const TEXT_MAX = 512
+
+function transientText({ name, serialize }: ErasedSerializer): ErasedSerializer {
+  const encoder = new TextEncoder()
+  const room = Buffer.allocUnsafeSlow(TEXT_MAX)
+  const places: Buffer[] = []
+  return {
+    name,
+    serialize(value, context) {
+      if (typeof value !== 'string' || value.length > TEXT_MAX) return serialize(value, context)
+      const { length } = value
+      const { read, written } = encoder.encodeInto(value, room)
+      // One byte per UTF-16 unit means ASCII; anything else is for the serde itself.
+      if (read !== length || written !== length) return serialize(value, context)
+      return (places[length] ??= room.subarray(0, length))
+    },
+  }
 }
 
 function transientLong({ name, serialize }: ErasedSerializer): ErasedSerializer {

@@ -14,9 +14,15 @@ export const string: Serde<string> = {
     return bytes.length === value.length ? bytes : Buffer.from(value.replaceAll(LONE_SURROGATE, '?'), 'utf8')
   },
   deserialize(bytes) {
-    const text = bytes.toString('utf8')
-    return text.includes('\uFFFD') ? decodeAsJava(bytes) : text
+    return isAscii(bytes) ? bytes.toString('latin1') : decoded(bytes)
   },
+}
+
+/** As `string.deserialize`, of `length` bytes of others, which `view` is a view of. */
+export function textWithin(others: Buffer, view: DataView, at: number, length: number): string {
+  return isAsciiWithin(view, at, length)
+    ? others.toString('latin1', at, at + length)
+    : decoded(others.subarray(at, at + length))
 }
 
 /** Text such as `f81d4fae-7dec-11d0-a765-00a0c91e6bf6`, written as UTF-8 as the JVM does; anything else is a failure. Kafka Streams: `Serdes.UUID()`. */
@@ -47,6 +53,30 @@ function canonicalUuid(value: unknown): string {
   if (!UUID_FORM.test(lower))
     throw new TypeError(`a uuid is text of 8-4-4-4-12 hexadecimal digits, got ${shown(value)}`)
   return lower
+}
+
+function decoded(view: Buffer): string {
+  const text = view.toString('utf8')
+  return text.includes('\uFFFD') ? decodeAsJava(view) : text
+}
+
+/** Whether all bytes are those of ASCII: quicker to find out, and to decode, than UTF-8 is to search for what is malformed. */
+function isAscii(view: Uint8Array): boolean {
+  const words = view.length & ~3
+  let all = 0
+  for (let at = 0; at < words; at += 4) {
+    all |= (view[at] ?? 0) | (view[at + 1] ?? 0) | (view[at + 2] ?? 0) | (view[at + 3] ?? 0)
+  }
+  for (let at = words; at < view.length; at += 1) all |= view[at] ?? 0
+  return all < 0x80
+}
+
+function isAsciiWithin(view: DataView, start: number, length: number): boolean {
+  const words = start + (length & ~3)
+  let all = 0
+  for (let at = start; at < words; at += 4) all |= view.getInt32(at, true)
+  for (let at = words; at < start + length; at += 1) all |= view.getUint8(at)
+  return (all & 0x8080_8080) === 0
 }
 
 /** Java replaces an encoded surrogate (`ED A0 80` to `ED BF BF`) by one U+FFFD, Node by three; all else is replaced alike. */

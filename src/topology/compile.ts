@@ -7,7 +7,7 @@ import type { ProcessorHost } from '../operators/processor-context.ts'
 import { keyBytes, sideBytes, type SideEncoding } from '../operators/side-bytes.ts'
 import type { Serializer } from '../serdes/serde.ts'
 import type { RecordOutput } from '../operators/sink.ts'
-import { rememberingSerializer } from '../serdes/remembering-serializer.ts'
+import { rememberingSerializer, transientSerializer } from '../serdes/remembering-serializer.ts'
 import type { LongVariable } from '../operators/long-variable.ts'
 import type { KeyValueState } from '../stores/key-value-state.ts'
 import type { SessionState } from '../stores/session-state.ts'
@@ -90,7 +90,10 @@ export function compileChain(plan: SubtopologyPlan, parts: ChainParts): readonly
       keyBytes({ kind: 'encode', serializer: rememberingSerializer(serializer) }, topic, parts.record),
     sideBytes: (side, serializer, topic) => sideBytes(encodingOf(node, side, serializer), side, topic, parts.record),
     recordBytes: (key, value, topic) => {
-      const encodings = { key: encodingOf(node, 'key', key), value: encodingOf(node, 'value', value) }
+      const encodings = {
+        key: copied(encodingOf(node, 'key', key), key),
+        value: copied(encodingOf(node, 'value', value), value),
+      }
       return {
         keyBytes: sideBytes(encodings.key, 'key', topic, parts.record),
         valueBytes: sideBytes(encodings.value, 'value', topic, parts.record),
@@ -109,6 +112,11 @@ export function compileChain(plan: SubtopologyPlan, parts: ChainParts): readonly
     const lookedUp = new Set(reachable(node).flatMap(at => (bySourceKey.has(at) ? [...at.stores] : [])))
     return { source: node, key: flows.key.readingOf(node), value: flows.value.readingOf(node), forward, lookedUp }
   })
+}
+
+/** How bytes are made for whoever copies them before the next ones are made. */
+function copied(encoding: SideEncoding, serializer: Serializer<never>): SideEncoding {
+  return encoding.kind === 'encode' ? { kind: 'encode', serializer: transientSerializer(serializer) } : encoding
 }
 
 /** A store that has the bytes of the value it was given last. */

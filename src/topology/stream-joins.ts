@@ -9,7 +9,8 @@ import { withoutNull } from '../serdes/nullable.ts'
 import type { AnySerde } from '../serdes/serde.ts'
 import { bytes } from '../serdes/text.ts'
 import type { StoreDefinition } from '../stores/store-spec.ts'
-import { READS, READS_AND_PASSES, type NodeCompiler } from './graph-node.ts'
+import { PASSES, READS, type NodeCompiler } from './graph-node.ts'
+import { readsOf } from './reads.ts'
 import { durationOr0 } from './join-options.ts'
 import { union, type Named, type SerdePair, type StreamParts, type TableParts } from './parts.ts'
 import { repartitionedForJoin } from './stream-steps.ts'
@@ -51,7 +52,10 @@ export function addTableJoin(
     parents: [joined.node],
     // Records that waited have another key than the record that ends their wait.
     use: side => {
-      if (side === 'key') return { reads: true, passes: buffer === undefined, writes: [table.key] }
+      if (side === 'key') {
+        const reads = buffer !== undefined || readsOf(joiner, 'key') || table.origin.readsKey
+        return { reads, passes: buffer === undefined, writes: [table.key] }
+      }
       return buffer === undefined ? READS : { ...READS, writes: [buffer.value] }
     },
     serdes: { key, value: undefined },
@@ -152,7 +156,7 @@ export function addGlobalTableJoin(
     // The JVM calls the inner one so, too.
     name: graph.nameOr(options.name, 'KSTREAM-LEFTJOIN-'),
     parents: [stream.node],
-    use: side => (side === 'key' ? READS_AND_PASSES : READS),
+    use: side => (side === 'key' ? { ...PASSES, reads: readsOf(selector, 'key') || readsOf(joiner, 'key') } : READS),
     serdes: { key: stream.key, value: undefined },
     compile: compiler =>
       streamGlobalTableJoin(

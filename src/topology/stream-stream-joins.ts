@@ -12,6 +12,7 @@ import type { StoreDefinition } from '../stores/store-spec.ts'
 import { PASSES, READS, READS_AND_PASSES, type GraphNode, type NodeCompiler } from './graph-node.ts'
 import { joinNames, joinReach, type ErasedStreamJoinOptions, type JoinReach } from './join-options.ts'
 import { union, type Named, type SerdePair, type StreamParts } from './parts.ts'
+import { readsOf } from './reads.ts'
 import { serdeOf } from './stream-serdes.ts'
 import { repartitionedForJoin } from './stream-steps.ts'
 
@@ -138,7 +139,11 @@ function addSide(
     name,
     parents: [window],
     // Results of records that waited have another key than the record that ends their wait.
-    use: side => (side === 'key' ? { reads: true, passes: shared === undefined, writes: [key] } : READS),
+    use: side => {
+      if (side === 'value') return READS
+      const reads = shared !== undefined || readsOf(joiner, 'key')
+      return { reads, passes: shared === undefined, writes: [key] }
+    },
     serdes: { key, value: undefined },
     compile: compiler =>
       streamStreamJoin(
@@ -171,7 +176,7 @@ function addSelfJoin({ graph }: StreamParts, window: GraphNode, name: string, jo
   const node = graph.add({
     name,
     parents: [window],
-    use: side => (side === 'key' ? { ...READS_AND_PASSES, writes: [key] } : READS),
+    use: side => (side === 'key' ? { ...PASSES, reads: readsOf(joiner, 'key'), writes: [key] } : READS),
     serdes: { key, value: undefined },
     compile: compiler =>
       streamSelfJoin(

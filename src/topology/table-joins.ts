@@ -6,6 +6,7 @@ import { withoutNull } from '../serdes/nullable.ts'
 import { resultsOf } from './cached-results.ts'
 import { READS, READS_AND_PASSES, PASSES, type GraphNode, type NodeCompiler } from './graph-node.ts'
 import { union, type ErasedTableOptions, type TableParts } from './parts.ts'
+import { readsOf } from './reads.ts'
 import { keptStoreOf } from './table-steps.ts'
 import { JoinedTable } from './table-origin.ts'
 
@@ -77,7 +78,10 @@ function addSide(joining: Joining, name: string, isLeft: boolean): GraphNode {
   const node = own.graph.add({
     name,
     parents: [own.node],
-    use: side => (side === 'key' ? { ...READS_AND_PASSES, writes: [other.key] } : READS),
+    use: side => {
+      if (side === 'value') return READS
+      return { ...PASSES, reads: readsOf(joining.joiner, 'key') || other.origin.readsKey, writes: [other.key] }
+    },
     serdes: { key: own.key, value: undefined },
     compile: compiler => compileSide(joining, compiler, isLeft),
   })

@@ -4,13 +4,19 @@ import { NO_HEADERS } from '../../src/model/headers.ts'
 import { json } from '../../src/serdes/json.ts'
 import { bigint, double, integer, long } from '../../src/serdes/numbers.ts'
 import type { Serde, SerdeContext } from '../../src/serdes/serde.ts'
-import { string } from '../../src/serdes/text.ts'
+import { transientSerializer } from '../../src/serdes/remembering-serializer.ts'
+import { string, textWithin } from '../../src/serdes/text.ts'
 
 const context: SerdeContext = { topic: 't', side: 'value', headers: NO_HEADERS }
 
 function givesBack<T>(serde: Serde<T>, value: T): void {
   const back = serde.deserialize(Buffer.from(serde.serialize(value, context)), context)
   expect(back).to.deep.equal(value)
+}
+
+/** Surrogates are encoded behind this byte. */
+function isNoSurrogate(byte: number): boolean {
+  return byte !== 0xed
 }
 
 describe('serdes give back what they wrote', () => {
@@ -31,6 +37,28 @@ describe('serdes give back what they wrote', () => {
 
   it('for well-formed text', () => {
     fc.assert(fc.property(fc.string({ unit: 'grapheme' }), value => givesBack(string, value)))
+  })
+
+  it('for text read from any bytes, on its own or within others: as Node reads it, but for surrogates', () => {
+    fc.assert(
+      fc.property(fc.uint8Array({ maxLength: 40 }), fc.nat(5), (sample, before) => {
+        const bytes = Buffer.from(sample.filter(isNoSurrogate))
+        const around = Buffer.concat([Buffer.alloc(before, 0xc3), bytes, Buffer.alloc(3, 0x80)])
+        const view = new DataView(around.buffer, around.byteOffset, around.length)
+        expect(string.deserialize(bytes, context)).to.equal(bytes.toString('utf8'))
+        expect(textWithin(around, view, before, bytes.length)).to.equal(bytes.toString('utf8'))
+      }),
+    )
+  })
+
+  it('for text of any kind, whether its bytes are kept or copied at once', () => {
+    const { serialize } = transientSerializer(string)
+    fc.assert(
+      fc.property(fc.string({ unit: 'binary', maxLength: 600 }), fc.string(), (left, right) => {
+        const both = left + right
+        expect(Buffer.from(serialize(both, context))).to.deep.equal(Buffer.from(string.serialize(both, context)))
+      }),
+    )
   })
 
   it('for JSON without forbidden keys', () => {

@@ -1,0 +1,108 @@
+import { expect } from 'chai'
+import { NO_HEADERS } from '../../../src/model/headers.ts'
+import type { Serde } from '../../../src/serdes/serde.ts'
+import { string } from '../../../src/serdes/text.ts'
+import { TestDriver } from '../../../src/testing/test-driver.ts'
+import type { KTable } from '../../../src/topology/dsl.ts'
+import { declareReads } from '../../../src/topology/reads.ts'
+import { streams } from '../../../src/topology/streams.ts'
+import type { StreamsBuilder } from '../../../src/topology/streams-builder.ts'
+
+/** How often a key was written anew. */
+let written = 0
+
+const noting: Serde<string> = {
+  name: 'noting',
+  serialize: key => {
+    written += 1
+    return string.serialize(key, { topic: 't', side: 'key', headers: NO_HEADERS })
+  },
+  deserialize: view => view.toString(),
+}
+const side = { key: noting, value: string }
+const text = { key: string, value: string }
+
+type Joiner = (left: string, right: string | null) => string
+type Define = (b: StreamsBuilder, joiner: Joiner) => void
+
+const within = { within: 10, grace: 0 }
+
+const joins: Readonly<Record<string, Define>> = {
+  'a stream with a table': (b, joiner) => {
+    b.stream('left', side)
+      .join(b.table('right', { ...side, store: 's' }), joiner)
+      .to('out', { value: string })
+  },
+  'a stream with a table, left': (b, joiner) => {
+    b.stream('left', side)
+      .leftJoin(b.table('right', { ...side, store: 's' }), joiner)
+      .to('out', { value: string })
+  },
+  'two tables': (b, joiner) => {
+    b.table('left', { ...side, store: 'l' })
+      .join(b.table('right', { ...side, store: 'r' }), joiner)
+      .toStream()
+      .to('out', { value: string })
+  },
+  'two streams': (b, joiner) => {
+    b.stream('left', side).join(b.stream('right', side), joiner, within).to('out', { value: string })
+  },
+}
+
+/** What comes out of a record on each side, as `key=value`. */
+function outOf(define: Define, joiner: Joiner): string[] {
+  using driver = new TestDriver(streams(b => define(b, joiner)))
+  driver.input('right', text).pipe('k', 'r', 1)
+  driver.input('left', text).pipe('k', 'l', 2)
+  return driver
+    .output('out', text)
+    .readKeyValues()
+    .map(([key, value]) => `${String(key)}=${String(value)}`)
+}
+
+describe('the key of joined records', () => {
+  beforeEach(() => {
+    written = 0
+  })
+
+  for (const [name, define] of Object.entries(joins)) {
+    it(`goes on with the bytes it was read with where the joiner does not read it (${name})`, () => {
+      const joiner = declareReads<Joiner>((left, right) => `${left}+${String(right)}`)
+      expect(outOf(define, joiner)).to.deep.equal(['k=l+r'])
+      expect(written).to.equal(0)
+    })
+
+    it(`is read for a joiner of which nothing is known (${name})`, () => {
+      const keys: unknown[] = []
+      const joiner = (left: string, right: string | null, ...[key]: readonly unknown[]): string => {
+        keys.push(key)
+        return `${left}+${String(right)}`
+      }
+      expect(outOf(define, joiner)).to.deep.equal(['k=l+r'])
+      expect(keys).to.deep.equal(['k'])
+      expect(written).to.be.above(0)
+    })
+  }
+
+  it('is read for a step on the table that keeps nothing', () => {
+    const keys: unknown[] = []
+    const known = (_: string, key: string): boolean => keys.push(key) > 0
+    const filtered = (b: StreamsBuilder): KTable<string, string> =>
+      b.table('right', { ...side, store: 's' }).filter(known)
+    const joiner = declareReads<Joiner>((left, right) => `${left}+${String(right)}`)
+    const define: Define = b => {
+      b.stream('left', side).join(filtered(b), joiner).to('out', { value: string })
+    }
+    expect(outOf(define, joiner)).to.deep.equal(['k=l+r'])
+    expect(new Set(keys)).to.deep.equal(new Set(['k']))
+  })
+
+  it('is read where records wait for a partner: they leave at the time of another', () => {
+    const joiner = declareReads<Joiner>((left, right) => `${left}+${String(right)}`)
+    const define: Define = b => {
+      b.stream('left', side).leftJoin(b.stream('right', side), joiner, within).to('out', { value: string })
+    }
+    expect(outOf(define, joiner)).to.deep.equal(['k=l+r'])
+    expect(written).to.be.above(0)
+  })
+})
