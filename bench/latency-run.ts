@@ -3,6 +3,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { build } from 'hdr-histogram-js'
 import type { Fetcher } from '../src/kafka/fetcher/fetcher.ts'
 import type { Producer } from '../src/kafka/producer/producer.ts'
+import type { RecordCursor } from '../src/kafka/records/record-cursor.ts'
 import { NO_HEADERS } from '../src/model/headers.ts'
 import { partitionForKey } from '../src/model/murmur2.ts'
 import { plainFetcher } from '../test/support/plain-fetcher.ts'
@@ -11,12 +12,17 @@ import type { Contender } from './contenders/contender.ts'
 import { ContenderProcess, withFolder } from './contender-process.ts'
 import { Dice } from './dice.ts'
 import { keyOf } from './inputs.ts'
+import { LastCounter } from './output-check.ts'
 import { newProducer } from './producer.ts'
-import type { Scenario } from './scenario.ts'
+import { mergesUpdates, type Scenario } from './scenario.ts'
 import type { Stage } from './stage.ts'
 
-/** From a record's append to a `read_committed` reader's receipt of its result, in ms. */
+/**
+ * From a record's append to a `read_committed` reader's receipt of its result, in ms. Where a cache merges the results of
+ * several records, the last of them counts: the others have none.
+ */
 export interface LatencyMeasurement {
+  /** Results that were measured. */
   readonly records: number
   readonly p50: number
   readonly p90: number
@@ -42,7 +48,7 @@ const HIGHEST_MS = 600_000
 
 /**
  * Writes a steady 2,000 records/s and measures how late each one's result is seen. Only records of the time after the
- * warm-up count; the clock starts once the first result has been seen.
+ * warm-up count; the clock starts once the first result has been seen, and ends when the results stand for all records.
  *
  * @throws when a result is missing or comes twice
  */
@@ -60,7 +66,7 @@ export async function runLatency(
     const { bootstrapServers, cli } = stage
     const places = { bootstrapServers, cli, application, input, table: '', output, stateFolder: `${folder}/state` }
     const running = await ContenderProcess.start(await contender.launch(scenario, places, folder), folder)
-    const reader = await ResultReader.open(bootstrapServers, output, scenario.partitions)
+    const reader = await ResultReader.open(bootstrapServers, output, scenario)
     const writer = await SteadyWriter.open(stage, input, scenario)
     const until = async (timeoutMs: number, what: string, holds: () => boolean): Promise<void> => {
       const deadlineMs = performance.now() + timeoutMs
@@ -81,8 +87,11 @@ export async function runLatency(
       reader.countFrom(fromMs, toMs)
       await until(toMs - Date.now() + TAIL_TIMEOUT_MS, 'the end of the time', () => Date.now() >= toMs)
       writer.stop()
-      await until(TAIL_TIMEOUT_MS, 'the last result', () => reader.seen >= writer.written)
-      if (reader.seen !== writer.written) {
+      await until(TAIL_TIMEOUT_MS, 'the last result', () => reader.records >= writer.written)
+      if (reader.records !== writer.written) {
+        throw new Error(`${String(writer.written)} records were written, and results of ${String(reader.records)} seen`)
+      }
+      if (reader.seen !== writer.written && !mergesUpdates(scenario, contender.name)) {
         throw new Error(`${String(writer.written)} records were written, and ${String(reader.seen)} results seen`)
       }
       return reader.measurement()
@@ -147,6 +156,8 @@ class ResultReader {
     highestTrackableValue: HIGHEST_MS,
     numberOfSignificantValueDigits: 3,
   })
+  /** Counts per key are added up; of anything else each result stands for one record. */
+  readonly #counts: LastCounter | undefined
   readonly #fetcher: Fetcher
   readonly #reading: Promise<void>
   readonly #closed = new AbortController()
@@ -159,8 +170,9 @@ class ResultReader {
     woken: EventEmitter,
     closeCluster: () => Promise<void>,
     topic: string,
-    partitions: number,
+    { partitions, workload }: Scenario,
   ) {
+    this.#counts = workload === 'count' ? new LastCounter() : undefined
     this.#fetcher = fetcher
     this.#closeCluster = closeCluster
     const all = Array.from({ length: partitions }, (_, partition) => ({ topic, partition }))
@@ -168,11 +180,16 @@ class ResultReader {
     this.#reading = this.#read(woken, all)
   }
 
-  static async open(bootstrapServers: string, topic: string, partitions: number): Promise<ResultReader> {
+  static async open(bootstrapServers: string, topic: string, scenario: Scenario): Promise<ResultReader> {
     const { cluster } = await connectCluster(bootstrapServers, { clientId: 'bench-reader' })
     const woken = new EventEmitter()
     const fetcher = plainFetcher(cluster, { onWake: () => woken.emit('wake') })
-    return new ResultReader(fetcher, woken, () => cluster.close(), topic, partitions)
+    return new ResultReader(fetcher, woken, () => cluster.close(), topic, scenario)
+  }
+
+  /** How many records the results stand for that have been seen. */
+  get records(): number {
+    return this.#counts?.sum ?? this.seen
   }
 
   /** Counts results of records that were appended from one moment to another. */
@@ -214,13 +231,15 @@ class ResultReader {
       for (const partition of partitions) {
         const block = this.#fetcher.take(partition)
         if (block === undefined) continue
-        while (block.cursor.next()) this.#take(block.cursor.timestamp, nowMs)
+        while (block.cursor.next()) this.#take(block.cursor, nowMs)
       }
     }
   }
 
-  #take(appendedMs: number, nowMs: number): void {
+  #take(result: RecordCursor, nowMs: number): void {
     this.seen += 1
+    this.#counts?.add(result)
+    const appendedMs = result.timestamp
     if (appendedMs >= this.#fromMs && appendedMs < this.#toMs)
       this.#histogram.recordValue(Math.max(0, nowMs - appendedMs))
   }

@@ -1,7 +1,6 @@
 /** Measures millrace against its peers: `npm run bench -- --help`. */
-import { loadavg } from 'node:os'
 import { writeDocuments, writeProfileSection } from './documents.ts'
-import { sourceCommit, thisMachine } from './machine.ts'
+import { busyProcessors, sourceCommit, thisMachine } from './machine.ts'
 import { measureAll } from './measuring.ts'
 import { type BenchOptions, BenchUsageError, HELP, readOptions } from './options.ts'
 import { reportText } from './page.ts'
@@ -70,14 +69,14 @@ async function measure(
   { rounds, latencyTimes, cli }: BenchOptions,
   plan: Plan,
 ): Promise<{ result: BenchResult; failures: readonly string[] }> {
-  const [loadBefore = 0] = loadavg()
+  const busyBefore = await busyProcessors()
   const { throughput, latency, failures } = await measureAll({ plan, rounds, latencyTimes, cli, say })
   const result: BenchResult = {
     format: 1,
     date: new Date().toISOString().slice(0, 10),
     commit: await sourceCommit(),
     machine: await thisMachine(),
-    loadBefore,
+    busyBefore,
     throughput,
     latency,
     ratios: ratiosOf(throughput, latency),

@@ -24,7 +24,7 @@ export interface Measured {
   readonly failures: readonly string[]
 }
 
-/** Measures a whole plan: scenarios that want as many brokers share them. One that fails is left out and told. */
+/** Measures a whole plan: scenarios that want as many brokers share them. A contender that fails is left out and told. */
 export async function measureAll(measuring: Measuring): Promise<Measured> {
   const { plan, rounds, latencyTimes, cli, say } = measuring
   const throughput: ScenarioResult<Measurement>[] = []
@@ -35,21 +35,20 @@ export async function measureAll(measuring: Measuring): Promise<Measured> {
     if (!plan.throughput.some(fits) && !plan.latency.some(fits)) continue
     say(`starting ${String(brokers)} × Kafka`)
     const stage = await Stage.open({ brokers, cli, say })
-    const attempt = (measured: Promise<void>): Promise<void> =>
-      measured.catch((error: unknown) => {
-        failures.push(messageOf(error))
-        say(messageOf(error))
-      })
+    const fail = (message: string): void => {
+      failures.push(message)
+      say(message)
+    }
     try {
       for (const scenario of plan.throughput.filter(fits)) {
-        const turns = { scenario, rounds, show: throughputLine, say }
-        await attempt(takeTurns(turns, contender => runThroughput(stage, scenario, contender), throughput))
+        const turns = { scenario, rounds, show: throughputLine, say, fail }
+        await takeTurns(turns, contender => runThroughput(stage, scenario, contender), throughput)
         await stage.inputs.keepOnly(scenario)
       }
       for (const scenario of plan.latency.filter(fits)) {
         // Each lasts half a minute, and says more than a run for throughput.
-        const turns = { scenario, rounds: Math.ceil(rounds / 2), show: latencyLine, say }
-        await attempt(takeTurns(turns, contender => runLatency(stage, scenario, contender, latencyTimes), latency))
+        const turns = { scenario, rounds: Math.ceil(rounds / 2), show: latencyLine, say, fail }
+        await takeTurns(turns, contender => runLatency(stage, scenario, contender, latencyTimes), latency)
       }
     } finally {
       await stage.close()
@@ -63,25 +62,29 @@ interface Turns<T> {
   readonly rounds: number
   readonly show: (measurement: T) => string
   readonly say: (line: string) => void
+  readonly fail: (message: string) => void
 }
 
-/** Each contender once, and again, so that what else the machine does meets all of them. */
+/** Each contender once, and again, so that what else the machine does meets all of them; but for one that has failed. */
 async function takeTurns<T>(
-  { scenario, rounds, show, say }: Turns<T>,
+  { scenario, rounds, show, say, fail }: Turns<T>,
   run: (contender: Contender) => Promise<T>,
   into: ScenarioResult<T>[],
 ): Promise<void> {
-  const found = scenario.contenders.map(contender => ({ contender, rounds: [] as T[] }))
+  let found = scenario.contenders.map(contender => ({ contender, rounds: [] as T[] }))
   for (let round = 1; round <= rounds; round += 1) {
     for (const { contender, rounds: measured } of found) {
-      const measurement = await run(CONTENDERS[contender]).catch((cause: unknown) => {
-        throw new Error(`${scenario.id}, ${contender}, round ${String(round)}: ${messageOf(cause)}`, { cause })
-      })
-      measured.push(measurement)
-      say(`${scenario.id.padEnd(22)} ${contender.padEnd(16)} ${String(round)}  ${show(measurement)}`)
+      try {
+        const measurement = await run(CONTENDERS[contender])
+        measured.push(measurement)
+        say(`${scenario.id.padEnd(22)} ${contender.padEnd(16)} ${String(round)}  ${show(measurement)}`)
+      } catch (error) {
+        fail(`${scenario.id}, ${contender}, round ${String(round)}: ${messageOf(error)}`)
+      }
     }
+    found = found.filter(({ rounds: measured }) => measured.length === round)
   }
-  into.push({ scenario, contenders: found })
+  if (found.length > 0) into.push({ scenario, contenders: found })
 }
 
 function messageOf(cause: unknown): string {

@@ -113,12 +113,13 @@ function netOf(payment: unknown): number {
 }
 
 /** The last count of each key: together they come to all records, if every count grew by one at a time. */
-class LastCounter implements Counter {
+export class LastCounter implements Counter {
+  sum = 0
   readonly #last = new Map<string, number>()
-  add({ key, value }: RecordCursor): void {
-    this.#last.set(key?.toString('latin1') ?? '', Number(value?.readBigInt64BE() ?? 0n))
-  }
-  get sum(): number {
-    return [...this.#last.values()].reduce((sum, count) => sum + count, 0)
+  add({ key, value }: Pick<RecordCursor, 'key' | 'value'>): void {
+    const name = key?.toString('latin1') ?? ''
+    const count = Number(value?.readBigInt64BE() ?? 0n)
+    this.sum += count - (this.#last.get(name) ?? 0)
+    this.#last.set(name, count)
   }
 }

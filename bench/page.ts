@@ -20,7 +20,7 @@ const NOTES: Readonly<Record<Table['suite'], string>> = {
     '100-byte values, 4 partitions, one thread, exactly once with a commit every 100 ms. The rate is that of the second half, when a JVM is warm; *whole run* counts from the start of the process to the last visible result. The tuned settings are compared with the tuned ones.',
   variants: 'As above, with one thing changed.',
   latency:
-    "2,000 records/s. From a record's append by its producer to the receipt of its result by a `read_committed` reader, so that half a commit interval is part of it.",
+    "2,000 records/s. From a record's append by its producer to the receipt of its result by a `read_committed` reader, so that half a commit interval is part of it. Where a cache merges the results of several records, the last of them counts.",
   growth: 'millrace alone, one thing changed at a time; MB/s are those of the values.',
   cluster: 'Replication factor 3, `min.insync.replicas=2`, all brokers and the contender on the same machine.',
 }
@@ -79,17 +79,17 @@ export function benchmarksPage(result: BenchResult): string {
   ].join('\n')}\n`
 }
 
-/** More than that, per processor, is other work that takes part in every figure. */
-const IDLE_LOAD_MAX = 0.5
+/** More than that is other work that takes part in every figure. */
+const BUSY_PROCESSORS_MAX = 0.2
 
-function busyWarning(load: number): string {
+function busyWarning(processors: number): string {
   return (
-    `**The machine was busy with other work** (load average ${load.toFixed(1)} before the run). These figures show that the ` +
+    `**The machine was busy with other work** (${processors.toFixed(1)} processors before the run). These figures show that the ` +
     'benchmark runs; they say little about speed.'
   )
 }
 
-function introduction({ machine, date, commit, loadBefore }: BenchResult): string {
+function introduction({ machine, date, commit, busyBefore }: BenchResult): string {
   const { processor, processors, memoryGigabytes, system, node, java, kafka } = machine
   return [
     '```sh',
@@ -100,7 +100,7 @@ function introduction({ machine, date, commit, loadBefore }: BenchResult): strin
     `Measured on ${date} at commit ${commit}: ${processor}, ${String(processors)} processors, ${String(memoryGigabytes)} GB, ` +
       `${system}, Node ${node}, Java ${java}, Kafka and Kafka Streams ${kafka}. Broker and contender share the machine. ` +
       'Figures of another machine will differ; ratios less so.',
-    ...(loadBefore > IDLE_LOAD_MAX * processors ? ['', busyWarning(loadBefore)] : []),
+    ...(busyBefore > BUSY_PROCESSORS_MAX ? ['', busyWarning(busyBefore)] : []),
   ].join('\n')
 }
 

@@ -9,7 +9,7 @@ export interface ProcessUsage {
 }
 
 /** Linux counts in hundredths of a second, whatever the kernel was built with. */
-const TICKS_PER_SECOND = 100
+export const TICKS_PER_SECOND = 100
 /** Fields of `/proc/<pid>/stat` behind the name: user, system, and both of the children that were waited for. */
 const CPU_FIELDS = [11, 12, 13, 14]
 

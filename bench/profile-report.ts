@@ -47,8 +47,12 @@ function section(report: ProfileReport): string {
       .join(', '),
   ])
   const table = markdownTable(['step', 'share', 'µs', 'most of it'], rows, ['most of it'])
-  const { id, date, commit, loadBefore } = report
-  return `### ${id}\n\n${headline(report)} (${date}, commit ${commit}, load average before: ${loadBefore.toFixed(1)})\n\n${table}\n`
+  const { id, date, commit, busyBefore } = report
+  return `### ${id}\n\n${headline(report)} (${date}, commit ${commit}${busyText(busyBefore)})\n\n${table}\n`
+}
+
+function busyText(processors: number): string {
+  return Number.isNaN(processors) ? '' : `, processors busy before: ${processors.toFixed(1)}`
 }
 
 function headline({ id, micros: total, records }: ProfileReport): string {

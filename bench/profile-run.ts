@@ -1,9 +1,8 @@
 import { mkdir } from 'node:fs/promises'
-import { loadavg } from 'node:os'
 import { join } from 'node:path'
 import { withFolder } from './contender-process.ts'
 import { CONTENDERS } from './contenders/all.ts'
-import { sourceCommit } from './machine.ts'
+import { busyProcessors, sourceCommit } from './machine.ts'
 import { keepBusiest, profiled, type Step, stepsOf } from './profile.ts'
 import type { Scenario } from './scenario.ts'
 import { Stage, type StageOptions } from './stage.ts'
@@ -14,8 +13,8 @@ export interface ProfileReport {
   readonly id: string
   readonly date: string
   readonly commit: string
-  /** The system's load average of one minute before anything was started. */
-  readonly loadBefore: number
+  /** How many processors were busy before anything was started; NaN where it is not known. */
+  readonly busyBefore: number
   readonly records: number
   /** Time of the process's processors per record in the second half, in µs, the profiler's own share included. */
   readonly micros: number
@@ -33,13 +32,13 @@ export async function profileAll(
   scenarios: readonly Scenario[],
   options: Omit<StageOptions, 'brokers'>,
 ): Promise<readonly ProfileReport[]> {
-  const [loadBefore = 0] = loadavg()
+  const busyBefore = await busyProcessors()
   const stage = await Stage.open({ brokers: 1, ...options })
   const reports: ProfileReport[] = []
   try {
     for (const scenario of scenarios) {
       options.say(`profiling ${scenario.id}`)
-      reports.push(await withFolder(async folder => ({ ...(await profileOne(stage, scenario, folder)), loadBefore })))
+      reports.push(await withFolder(async folder => ({ ...(await profileOne(stage, scenario, folder)), busyBefore })))
       await stage.inputs.keepOnly(scenario)
     }
   } finally {
@@ -52,7 +51,7 @@ async function profileOne(
   stage: Stage,
   scenario: Scenario,
   folder: string,
-): Promise<Omit<ProfileReport, 'loadBefore'>> {
+): Promise<Omit<ProfileReport, 'busyBefore'>> {
   const profiles = join(folder, 'profiles')
   await mkdir(profiles)
   const { steady, records } = await runThroughput(stage, scenario, profiled(CONTENDERS.millrace, profiles))

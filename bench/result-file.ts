@@ -63,7 +63,7 @@ const RESULT = z.object({
   format: z.literal(1),
   date: z.string(),
   commit: z.string(),
-  loadBefore: z.number(),
+  busyBefore: FIGURE,
   machine: z.object({
     processor: z.string(),
     processors: z.number(),
@@ -91,7 +91,7 @@ const PROFILES = z.array(
     id: z.string(),
     date: z.string(),
     commit: z.string(),
-    loadBefore: z.number(),
+    busyBefore: FIGURE,
     records: z.number(),
     micros: FIGURE,
     steps: z.array(z.object({ ...SHARE, functions: z.array(z.object(SHARE)) })),

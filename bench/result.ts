@@ -34,8 +34,8 @@ export interface BenchResult {
   /** Of the sources. */
   readonly commit: string
   readonly machine: Machine
-  /** The system's load average of one minute before anything was started: what else the machine had to do. */
-  readonly loadBefore: number
+  /** How many processors were busy before anything was started: what else the machine had to do. NaN where it is not known. */
+  readonly busyBefore: number
   readonly throughput: readonly ScenarioResult<Measurement>[]
   readonly latency: readonly ScenarioResult<LatencyMeasurement>[]
   /** By the id of the scenario. */

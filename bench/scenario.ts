@@ -50,6 +50,11 @@ export function isStreams(contender: ContenderName): boolean {
   return contender.startsWith('streams')
 }
 
+/** Whether only the last update of a key and commit is written: a cache lets no other through. */
+export function mergesUpdates({ workload }: Scenario, contender: ContenderName): boolean {
+  return contender === 'streams-tuned' && (workload === 'count' || workload === 'windowed')
+}
+
 /** A contender that does about a tenth of the others' rate, and has nothing to warm up, gets a fifth of the records. */
 export function recordsFor(scenario: Scenario, contender: ContenderName): number {
   return contender === 'kafkajs' ? Math.ceil(scenario.records / 5) : scenario.records

@@ -22,6 +22,7 @@ export interface Plan {
 const WORKLOADS: readonly WorkloadName[] = ['copy', 'json', 'count', 'windowed', 'join']
 const EVERYBODY = Object.values(CONTENDERS)
 const PAIR: readonly ContenderName[] = ['millrace', 'streams']
+const LATENCY_CONTENDERS: readonly ContenderName[] = ['millrace', 'streams', 'millrace-tuned', 'streams-tuned', 'raw']
 
 /** What differs from the plain case, and what that does to the id. */
 const VARIANTS: readonly { readonly suffix: string; readonly change: Partial<Scenario> }[] = [
@@ -95,7 +96,7 @@ function latency(): Scenario[] {
       workload,
       commitIntervalMs,
       records: 0,
-      contenders: PAIR,
+      contenders: LATENCY_CONTENDERS.filter(name => CONTENDERS[name].workloads.includes(workload)),
     })),
   )
 }

@@ -6,7 +6,7 @@ import type { FilledTopic } from './inputs.ts'
 import { checkOutput } from './output-check.ts'
 import { cpuSecondsOfAll } from './process-usage.ts'
 import { type Pace, type Sample, steadyPace, wholePace } from './progress.ts'
-import { recordsFor, type Scenario } from './scenario.ts'
+import { mergesUpdates, recordsFor, type Scenario } from './scenario.ts'
 import type { Stage } from './stage.ts'
 
 /** What one run has shown. */
@@ -55,8 +55,7 @@ export async function runThroughput(stage: Stage, scenario: Scenario, contender:
         workload: scenario.workload,
         input,
         tableValueBytes: (table?.valueBytes ?? 0) / Math.max(1, table?.records ?? 0),
-        isCached:
-          contender.name === 'streams-tuned' && (scenario.workload === 'count' || scenario.workload === 'windowed'),
+        isCached: mergesUpdates(scenario, contender.name),
       }
       const outputs = await checkOutput(stage.bootstrapServers, output, expected)
       const seconds = (samples.at(-1)?.atMs ?? 0) / 1_000

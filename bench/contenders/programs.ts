@@ -10,6 +10,7 @@ const SETTINGS = z.object({
   input: z.string(),
   output: z.string(),
   workload: z.string(),
+  commitIntervalMs: z.number(),
 })
 
 /** What the programs in `bench/programs` find in their environment. */
@@ -23,9 +24,9 @@ export function programSettings(): ProgramSettings {
 }
 
 function launcher(program: string) {
-  return ({ workload }: Scenario, places: Places): Promise<Launch> => {
+  return ({ workload, commitIntervalMs }: Scenario, places: Places): Promise<Launch> => {
     const { bootstrapServers, application, input, output } = places
-    const settings: ProgramSettings = { bootstrapServers, application, input, output, workload }
+    const settings: ProgramSettings = { bootstrapServers, application, input, output, workload, commitIntervalMs }
     return Promise.resolve({
       command: process.execPath,
       args: [fileURLToPath(new URL(`../programs/${program}.js`, import.meta.url))],

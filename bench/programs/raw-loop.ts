@@ -9,12 +9,12 @@ import { programSettings } from '../contenders/programs.ts'
 
 const RECORDS_PER_PUMP = 1_024
 
-const { bootstrapServers, input, output } = programSettings()
+const { bootstrapServers, input, output, commitIntervalMs } = programSettings()
 await prepareCompression()
 const { cluster } = await connectCluster(bootstrapServers, { clientId: 'raw-loop' })
 const topics = await cluster.topics([input, output])
 const partitions = (topics.get(input)?.partitions ?? []).map(({ partition }) => ({ topic: input, partition }))
-const producer = await newProducer(cluster, { lingerMs: 100 })
+const producer = await newProducer(cluster, { lingerMs: commitIntervalMs })
 const woken = new EventEmitter()
 const fetcher = plainFetcher(cluster, { partitionMaxBytes: 262_144, onWake: () => woken.emit('wake') })
 for (const partition of partitions) fetcher.add(partition, { offset: 0, leaderEpoch: -1 })

@@ -49,7 +49,8 @@ describe('the page of benchmarks', () => {
 
   it('warns of figures that were taken while the machine had other work', () => {
     expect(page).to.not.include('busy with other work')
-    expect(benchmarksPage({ ...result, loadBefore: 3.14 })).to.include('(load average 3.1 before the run)')
+    expect(benchmarksPage({ ...result, busyBefore: 1.14 })).to.include('(1.1 processors before the run)')
+    expect(benchmarksPage({ ...result, busyBefore: Number.NaN })).to.not.include('busy with other work')
   })
 
   it('says how much was measured', () => {

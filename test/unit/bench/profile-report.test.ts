@@ -9,7 +9,7 @@ const report: ProfileReport = {
   id: 'copy',
   date: '2026-01-31',
   commit: 'abc1234',
-  loadBefore: 3.14,
+  busyBefore: 1.14,
   records: 3_000,
   micros: 2,
   steps: [
@@ -40,7 +40,7 @@ describe('the report of profiles', () => {
     expect(page).to.match(/^before\n<!-- profiles -->\n[\s\S]*<!-- end of profiles -->\nafter\n$/)
     expect(page).to.include('| encode | 75.0 % | 1.50 | `kafka/append.js append` 70.0 % |')
     expect(page).to.include('| sockets | 24.9 % | 0.50 |  |')
-    expect(page).to.include('(2026-01-31, commit abc1234, load average before: 3.1)')
+    expect(page).to.include('(2026-01-31, commit abc1234, processors busy before: 1.1)')
     expect(page).to.not.include('old')
     expect(page).to.not.include('| load |')
     expect(withProfiles(page, [report])).to.equal(page)

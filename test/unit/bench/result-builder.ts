@@ -55,7 +55,7 @@ export function aResult(
     format: 1,
     date: '2026-01-31',
     commit: 'abc1234',
-    loadBefore: 0.1,
+    busyBefore: 0.1,
     machine: {
       processor: 'Analytical Engine',
       processors: 2,
