@@ -199,7 +199,8 @@ export const CLIENT_PROPERTIES: readonly PropertyDefinition[] = [
     name: 'linger.ms',
     clients: ['producer'],
     type: integer(0),
-    default: 100,
+    // As Kafka's producer has it, not Kafka Streams' 100: what still waits when a commit is due is what the commit waits for.
+    default: 5,
     doc: 'How long a batch waits for more records; a commit sends it at once.',
   },
   {

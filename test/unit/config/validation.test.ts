@@ -111,7 +111,7 @@ sources: {}
       '2:32 "sasl.username" is given, but security.protocol is PLAINTEXT: nobody would log in (write security.protocol: SASL_SSL)',
       '2:51 "ssl.ca" is given, but security.protocol is PLAINTEXT: nothing would be encrypted (write security.protocol: SSL)',
       '2:62 heartbeat.interval.ms (3000) is not below session.timeout.ms (2000) (the group would give the member up between two heartbeats; a third of it is usual)',
-      '2:88 delivery.timeout.ms (100) is below request.timeout.ms + linger.ms (30100) (a batch would be given up before its first answer)',
+      '2:88 delivery.timeout.ms (100) is below request.timeout.ms + linger.ms (30005) (a batch would be given up before its first answer)',
     ])
   })
 
