@@ -27,8 +27,8 @@ interface GlobalPartition {
   readonly partition: TopicPartition
   readonly table: GlobalTablePlan
   readonly store: KeyValueState
-  /** High watermark taken at the start: the thread runs once the position has passed it. */
-  readonly endOffset: number
+  /** High watermark taken when reading began: tasks run once the position has passed it. */
+  endOffset: number
   position: number
 }
 
@@ -64,7 +64,7 @@ export class GlobalTables {
 
   /** Takes the topics' ends and starts reading from their beginnings. @throws MillraceError `TOPIC_MISSING` */
   async begin(): Promise<void> {
-    const { tables, cluster, admin, fetcher, logger } = this.#options
+    const { tables, cluster, fetcher, logger } = this.#options
     if (tables.length === 0 || this.#begun) return
     const topics = await cluster.topics(tables.map(({ topic }) => topic))
     const places = tables.flatMap(table => {
@@ -77,11 +77,7 @@ export class GlobalTables {
       }
       return found.partitions.map((_, partition) => ({ table, partition: { topic: table.topic, partition } }))
     })
-    const partitions = places.map(({ partition }) => partition)
-    const [starts, ends] = await Promise.all([
-      admin.listOffsets(partitions, 'earliest', 'read_uncommitted'),
-      admin.listOffsets(partitions, 'latest', 'read_uncommitted'),
-    ])
+    const { starts, ends } = await this.#boundsOf(places.map(({ partition }) => partition))
     for (const { table, partition } of places) {
       const store = this.stores.get(table.store.name)
       if (store === undefined) continue
@@ -105,22 +101,43 @@ export class GlobalTables {
     return applied
   }
 
-  /** Records below the position are gone (the topic was compacted or cut): the partition is read on from what is left. */
+  /**
+   * Records below the position are gone (the topic was compacted or cut), deletions of keys that the table has may be among
+   * them: the whole table is read anew, and is incomplete until then. Kafka Streams: wipes its global stores and stops.
+   */
   async restart(partition: TopicPartition): Promise<void> {
-    const global = this.#partitions.get(partition)
-    if (global === undefined) return
-    const starts = await this.#options.admin.listOffsets([partition], 'earliest', 'read_uncommitted')
-    const offset = starts.get(partition) ?? 0
+    const failed = this.#partitions.get(partition)
+    if (failed === undefined) return
+    const { store } = failed
+    const globals = [...this.#partitions.values()].filter(global => global.store === store)
+    const { starts, ends } = await this.#boundsOf(globals.map(global => global.partition))
     this.#options.logger.warn(
-      { ...partition, from: global.position, to: offset },
-      'records of a global table were deleted before they were read: it is read on from the beginning of the log',
+      { ...partition, from: failed.position, to: starts.get(partition) ?? 0 },
+      'records of a global table were deleted before they were read: the table is read anew, and processing waits for it',
     )
-    global.position = offset
-    this.#options.fetcher.seek(partition, offset)
+    store.clear()
+    for (const global of globals) {
+      global.position = starts.get(global.partition) ?? 0
+      global.endOffset = ends.get(global.partition) ?? 0
+      this.#options.fetcher.seek(global.partition, global.position)
+    }
   }
 
   close(): void {
     for (const store of this.stores.values()) store.close()
+  }
+
+  /** Where the logs begin and end; records of open transactions count. */
+  async #boundsOf(partitions: readonly TopicPartition[]): Promise<{
+    readonly starts: TopicPartitionMap<number>
+    readonly ends: TopicPartitionMap<number>
+  }> {
+    const { admin } = this.#options
+    const [starts, ends] = await Promise.all([
+      admin.listOffsets(partitions, 'earliest', 'read_uncommitted'),
+      admin.listOffsets(partitions, 'latest', 'read_uncommitted'),
+    ])
+    return { starts, ends }
   }
 
   #apply(global: GlobalPartition, { cursor }: FetchedBlock): void {

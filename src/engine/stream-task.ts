@@ -41,6 +41,8 @@ export class StreamTask {
   readonly #processors: TaskProcessors
   readonly #held: HeldResults
   #streamTimeMs = -1
+  /** Records that the present call of `process` has consumed. */
+  #consumed = 0
   #moved = false
   #wrote = false
 
@@ -115,21 +117,25 @@ export class StreamTask {
    * records were consumed, skipped ones too.
    *
    * @throws MillraceError with the reaction `stop` when a policy says so; the state is that before the record
-   * @throws UnresolvedTopic when a step chose a topic nobody has looked up; the record is put back
+   * @throws UnresolvedTopic when the first step to run chose a topic nobody has looked up; its record is put back
    */
   process(maxRecords: number): number {
     this.begin()
     this.idle?.begin()
     // One that failed for a topic that was unknown is called again before anything else happens.
     this.#punctuateStreamTime()
-    let consumed = 0
-    while (consumed < maxRecords) {
-      const queue = this.#choose()
-      if (queue === undefined) break
-      this.#processHead(queue)
-      consumed += 1
+    this.#consumed = 0
+    try {
+      while (this.#consumed < maxRecords) {
+        const queue = this.#choose()
+        if (queue === undefined) break
+        this.#processHead(queue)
+      }
+    } catch (thrown) {
+      // The records before it are told of first: the next call meets the same topic at once.
+      if (!(thrown instanceof UnresolvedTopic) || this.#consumed === 0) throw thrown
     }
-    return consumed
+    return this.#consumed
   }
 
   /** Next offset to process; `undefined` until something of the topic was handed over. */
@@ -296,6 +302,7 @@ export class StreamTask {
     }
     this.#endRecord()
     queue.consume()
+    this.#consumed += 1
     this.#moved = true
     this.#punctuateStreamTime()
   }

@@ -13,7 +13,6 @@ import { InputFailures } from './input-failures.ts'
 import { InputRewinder } from './input-rewinder.ts'
 import { ProducerCollector } from './producer-collector.ts'
 import { Rebalancer } from './rebalancer.ts'
-import { UnresolvedTopic } from './record-collector.ts'
 import { RepartitionPurge } from './repartition-purge.ts'
 import { StateReads } from './state-reads.ts'
 import type { StreamTask } from './stream-task.ts'
@@ -217,7 +216,8 @@ export class StreamThread {
     this.#finishRestores()
 
     this.reads.answerWaiting()
-    const processed = this.#paused ? 0 : await this.#processChunk()
+    // A global table may have to be read anew: what is joined meanwhile would miss partners that are there.
+    const processed = this.#paused || !this.#globals.isComplete ? 0 : await this.#processChunk()
     producer.pump()
     await this.#commits.commitIfDue(processed === 0 && this.clients.fetcher.isAtEnd)
     this.reads.answerWaiting()
@@ -234,17 +234,14 @@ export class StreamThread {
     if (this.clients.producer.bufferFull) await this.clients.producer.whenBufferFree()
     this.#commits.workBegins()
     const startedMs = clock.nowMs()
-    try {
-      for (const { task } of running) task.punctuate()
-      const processed = this.#executor.process(running, this.#commits.recordsLeft)
-      this.#commits.processed(processed)
-      if (processed > 0) this.metrics.processed(processed, clock.nowMs() - startedMs)
-      return processed
-    } catch (error) {
-      if (!(error instanceof UnresolvedTopic)) throw error
-      await resolveTopic(error.topic, { ...this.clients, collector: this.#collector })
-      return 1
-    }
+    this.#executor.punctuate(running)
+    const processed = this.#executor.process(running, this.#commits.recordsLeft)
+    this.#commits.processed(processed)
+    if (processed > 0) this.metrics.processed(processed, clock.nowMs() - startedMs)
+    const topic = this.#executor.takeUnresolvedTopic()
+    if (topic === undefined) return processed
+    await resolveTopic(topic, { ...this.clients, collector: this.#collector })
+    return Math.max(1, processed)
   }
 
   /** Membership or the transactional id was lost: nothing owned counts any more. The next turn joins again. */

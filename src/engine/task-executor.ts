@@ -1,6 +1,7 @@
 import type { Clock } from '../model/clock.ts'
 import type { Fetcher, FetchedBlock } from '../kafka/fetcher/fetcher.ts'
 import type { ActiveTask, TaskInput } from './active-task.ts'
+import { UnresolvedTopic } from './record-collector.ts'
 import type { ThreadMetrics } from './thread-metrics.ts'
 import type { AdmittedBlock, CommitStrategy } from './commit-strategy.ts'
 
@@ -27,6 +28,7 @@ export class TaskExecutor {
   readonly #strategy: CommitStrategy
   readonly #metrics: Pick<ThreadMetrics, 'taken' | 'latency'>
   #burstRecords = 1
+  #unresolvedTopic: string | undefined
   /** Blocks whose offsets could not be given away yet: nobody fetches them again, so they are offered again. */
   #unadmitted: readonly FedBlock[] = []
 
@@ -76,11 +78,31 @@ export class TaskExecutor {
     }
   }
 
+  /** Runs the wall-clock punctuations that are due. */
+  punctuate(tasks: readonly ActiveTask[]): void {
+    for (const { task } of tasks) {
+      try {
+        task.punctuate()
+      } catch (thrown) {
+        this.#noteUnresolved(thrown)
+      }
+    }
+  }
+
+  /** A topic that a step chose and nobody has looked up; what waits for it is done again afterwards. */
+  takeUnresolvedTopic(): string | undefined {
+    const topic = this.#unresolvedTopic
+    this.#unresolvedTopic = undefined
+    return topic
+  }
+
   /**
    * One chunk of every task, and at most `recordsMax` records in all, of which each task has its part. Returns how many
    * input records were processed.
    */
   process(tasks: readonly ActiveTask[], recordsMax: number): number {
+    // Records come behind the punctuation that waits.
+    if (this.#unresolvedTopic !== undefined) return 0
     const chunkRecordsMax = Math.min(CHUNK_RECORDS_MAX, Math.max(1, Math.floor(recordsMax / tasks.length)))
     let processed = 0
     for (const { task } of tasks) {
@@ -90,6 +112,21 @@ export class TaskExecutor {
     return processed
   }
 
+  #processBurst(task: ActiveTask['task'], recordsMax: number): number {
+    try {
+      return task.process(recordsMax)
+    } catch (thrown) {
+      this.#noteUnresolved(thrown)
+      return 0
+    }
+  }
+
+  /** Notes a topic to be looked up, so that what other tasks have done is told all the same; throws anything else. */
+  #noteUnresolved(thrown: unknown): void {
+    if (!(thrown instanceof UnresolvedTopic)) throw thrown
+    this.#unresolvedTopic = thrown.topic
+  }
+
   #processChunk(task: ActiveTask['task'], recordsMax: number): number {
     let processed = 0
     let atMs = this.#clock.nowMs()
@@ -97,7 +134,7 @@ export class TaskExecutor {
     while (processed < recordsMax && atMs < endMs) {
       const burst = this.#burstRecords
       const wanted = Math.min(burst, recordsMax - processed)
-      const records = task.process(wanted)
+      const records = this.#processBurst(task, wanted)
       processed += records
       if (records > 0) this.#metrics.latency.processed(task.recordTimeMs)
       const startedMs = atMs

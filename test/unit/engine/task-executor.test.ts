@@ -1,6 +1,7 @@
 import { expect } from 'chai'
 import type { ActiveTask } from '../../../src/engine/active-task.ts'
 import type { AdmittedBlock, CommitStrategy } from '../../../src/engine/commit-strategy.ts'
+import { UnresolvedTopic } from '../../../src/engine/record-collector.ts'
 import { TaskExecutor } from '../../../src/engine/task-executor.ts'
 import { ThreadMetrics } from '../../../src/engine/thread-metrics.ts'
 import type { FetchedBlock } from '../../../src/kafka/fetcher/fetcher.ts'
@@ -54,6 +55,36 @@ describe('task executor', () => {
     const { task } = taskOf(clock, 500, () => 200)
     const slow = executor()
     expect([slow.process([task], ANY), slow.process([task], ANY), slow.process([task], ANY)]).to.deep.equal([1, 1, 1])
+  })
+
+  it('tells of the records of other tasks where one meets a topic that nobody has looked up, and of the topic once', () => {
+    const { task } = taskOf(clock, 3, () => 0)
+    const waiting = {
+      task: {
+        process: () => {
+          throw new UnresolvedTopic('late')
+        },
+      },
+    } as unknown as ActiveTask
+    const both = executor()
+    expect(both.process([task, waiting], ANY)).to.equal(3)
+    expect([both.takeUnresolvedTopic(), both.takeUnresolvedTopic()]).to.deep.equal(['late', undefined])
+  })
+
+  it('lets records wait for a punctuation that waits for a topic', () => {
+    const { task } = taskOf(clock, 3, () => 0)
+    const punctuating = {
+      task: {
+        punctuate: () => {
+          throw new UnresolvedTopic('late')
+        },
+      },
+    } as unknown as ActiveTask
+    const both = executor()
+    both.punctuate([punctuating])
+    expect(both.process([task], ANY)).to.equal(0)
+    expect(both.takeUnresolvedTopic()).to.equal('late')
+    expect(both.process([task], ANY)).to.equal(3)
   })
 
   it('notices within sixteen records that steps have turned slow', () => {

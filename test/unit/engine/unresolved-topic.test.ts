@@ -25,6 +25,23 @@ describe('a topic that nobody has looked up', () => {
     expect(bench.sent('late')).to.deep.equal([['a', '{"n":2}', 0]])
   })
 
+  it('does not hide the records that were consumed before it', () => {
+    const bench = new TaskBench(builder => {
+      builder.stream('in', text).to(value => value)
+    })
+    bench.unresolved.add('late')
+    bench.feed('in', [
+      { key: 'a', value: 'out' },
+      { key: 'a', value: 'out' },
+      { key: 'a', value: 'late' },
+    ])
+    expect(bench.task.process(16)).to.equal(2)
+    expect(() => bench.task.process(16)).to.throw(UnresolvedTopic)
+    bench.unresolved.clear()
+    expect(bench.task.process(16)).to.equal(1)
+    expect([bench.sent('out').length, bench.sent('late').length]).to.deep.equal([2, 1])
+  })
+
   it('lets a punctuation be called again before the next record', () => {
     const seen: string[] = []
     const bench = new TaskBench(builder => {
@@ -47,6 +64,7 @@ describe('a topic that nobody has looked up', () => {
       { key: 'a', value: '1', timestamp: 20 },
       { key: 'a', value: '2', timestamp: 21 },
     ])
+    expect(bench.task.process(1)).to.equal(1)
     expect(() => bench.task.process(1)).to.throw(UnresolvedTopic)
     bench.unresolved.clear()
 
