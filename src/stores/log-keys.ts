@@ -12,6 +12,10 @@ export interface LogKeyTail {
 export class LogKeys {
   readonly #tail: LogKeyTail
   readonly #places = new TransientBytes()
+  /** What was written last to a place, and its tail: most records fall into the window of the one before. */
+  #lastPlace: Buffer | undefined
+  #lastTime = 0
+  #lastTag = 0
 
   constructor(tail: LogKeyTail) {
     this.#tail = tail
@@ -19,7 +23,16 @@ export class LogKeys {
 
   /** The key of a row for whoever copies it: the bytes are others with the next one. */
   lent(key: Uint8Array, time: number, tag: number): Uint8Array {
-    return this.#write(this.#places.place(key.length + this.#tail.bytes), key, time, tag)
+    const place = this.#places.place(key.length + this.#tail.bytes)
+    if (place === this.#lastPlace && time === this.#lastTime && tag === this.#lastTag) {
+      copyBytes(key, place, 0)
+      return place
+    }
+    this.#write(place, key, time, tag)
+    this.#lastPlace = place
+    this.#lastTime = time
+    this.#lastTag = tag
+    return place
   }
 
   /** The key of a row for whoever keeps it. */

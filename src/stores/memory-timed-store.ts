@@ -338,6 +338,8 @@ export abstract class MemoryTimedStore implements StateStore {
     for (let row = this.rows.oldest; row !== -1 && this.rows.timeOf(row) < this.#keptFrom(); row = this.rows.oldest) {
       this.#drop(row)
     }
+    // No open transaction needs to be told of these.
+    this.values.hasGaps = false
   }
 
   #keptFrom(): number {
@@ -347,7 +349,7 @@ export abstract class MemoryTimedStore implements StateStore {
 
   #drop(row: number): void {
     if (this.values.has(row)) {
-      this.#bytes -= this.rows.keyAt(row).length + this.values.sizeOf(row)
+      this.#bytes -= this.rows.keyLength(row) + this.values.sizeOf(row)
       this.#entries -= 1
       this.values.release(row)
     }
@@ -357,7 +359,7 @@ export abstract class MemoryTimedStore implements StateStore {
   /** Puts the counters right after a row got its old value back. */
   readonly #undone = (row: number, sizeBefore: number, hadBefore: boolean): void => {
     const has = this.values.has(row)
-    const keyLength = has === hadBefore ? 0 : this.rows.keyAt(row).length
+    const keyLength = has === hadBefore ? 0 : this.rows.keyLength(row)
     this.#bytes += this.values.sizeOf(row) - sizeBefore + (has ? keyLength : -keyLength)
     this.#entries += Number(has) - Number(hadBefore)
   }

@@ -136,13 +136,13 @@ export class VersionHistory {
     const to = end < 0 ? -1 - end : end
     this.#expiries[row] = to === OPEN_END ? this.#rows.timeOf(row) : to
     this.#byExpiry.add(row)
-    this.#bytes += this.#rows.keyAt(row).length + this.#values.sizeOf(row)
+    this.#bytes += this.#rows.keyLength(row) + this.#values.sizeOf(row)
   }
 
   /** The opposite, with the length of the value that goes. */
   #leave(row: number, valueBytes: number): void {
     this.#byExpiry.remove(row)
-    this.#bytes -= this.#rows.keyAt(row).length + valueBytes
+    this.#bytes -= this.#rows.keyLength(row) + valueBytes
   }
 
   /** Puts order and counter right after a row got its old value back. */
