@@ -5,9 +5,24 @@ import { damaged, tooLarge } from './compression-errors.ts'
 const MAGIC = 0x184d2204
 const UNCOMPRESSED = 0x8000_0000
 const BLOCK_BYTES_SMALLEST = 65_536
+/** Version 1 of the format, blocks that do not refer to each other, no checksums: the batch has one. */
+const FLAGS = 0x60
+/**
+ * The sizes that a block may have at most: their code, and the checksum of a header with it and the flags above, the second
+ * byte of its xxHash32.
+ */
+const BLOCK_SIZES = [
+  { bytes: BLOCK_BYTES_SMALLEST, code: 0x40, check: 0x82 },
+  { bytes: 262_144, code: 0x50, check: 0xfb },
+  { bytes: 1_048_576, code: 0x60, check: 0x51 },
+] as const
+const LARGEST_BLOCK = { bytes: 4_194_304, code: 0x70, check: 0x73 } as const
+/** In front of a block that is compressed alone the codec writes how long it was. */
+const LENGTH_BYTES = 4
+const END = Buffer.alloc(4)
 
 interface Lz4 {
-  compressFrameSync(bytes: Buffer): Buffer
+  compressSync(bytes: Buffer): Buffer
   decompressFrameSync(bytes: Buffer): Buffer
 }
 
@@ -24,14 +39,35 @@ function lz4(): Lz4 {
 }
 
 function isLz4(module: unknown): module is Lz4 {
-  return (
-    typeof module === 'object' && module !== null && 'compressFrameSync' in module && 'decompressFrameSync' in module
-  )
+  return typeof module === 'object' && module !== null && 'compressSync' in module && 'decompressFrameSync' in module
 }
 
-/** Compresses as one LZ4 frame. */
+/**
+ * Compresses as one LZ4 frame, of a single block up to 4 MB: the codec's own frames take a third longer, because it copies
+ * every block into them.
+ */
 export function compressLz4(bytes: Buffer): Buffer {
-  return lz4().compressFrameSync(bytes)
+  const size = BLOCK_SIZES.find(each => bytes.length <= each.bytes) ?? LARGEST_BLOCK
+  const header = Buffer.allocUnsafe(7)
+  header.writeUInt32LE(MAGIC)
+  header[4] = FLAGS
+  header[5] = size.code
+  header[6] = size.check
+  const parts: Buffer[] = [header]
+  for (let at = 0; at < bytes.length; at += size.bytes) {
+    const content = bytes.subarray(at, at + size.bytes)
+    const block = lz4().compressSync(content).subarray(LENGTH_BYTES)
+    const isSmaller = block.length < content.length
+    parts.push(blockHeader(isSmaller ? block.length : content.length + UNCOMPRESSED), isSmaller ? block : content)
+  }
+  parts.push(END)
+  return Buffer.concat(parts)
+}
+
+function blockHeader(value: number): Buffer {
+  const header = Buffer.allocUnsafe(4)
+  header.writeUInt32LE(value)
+  return header
 }
 
 /**

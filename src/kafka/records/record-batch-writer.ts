@@ -151,12 +151,8 @@ export class RecordBatchWriter {
   seal(codec: CompressionType): SealedBatch {
     assert(!this.#isSealed && this.#count > 0, 'a batch is sealed once, with records', { count: this.#count })
     this.#isSealed = true
-    const records = this.#buffer.subarray(BATCH.records, this.#position)
-    // Without compression the writer's own buffer is sent: no copy, so it is not reused before the answer.
-    const bytes =
-      codec === 'none'
-        ? this.#buffer.subarray(0, this.#position)
-        : Buffer.concat([this.#buffer.subarray(0, BATCH.records), compress(codec, records)])
+    // The writer's own buffer is sent, so it is not reused before the answer.
+    const bytes = codec === 'none' ? this.#buffer.subarray(0, this.#position) : this.#compressed(codec)
     writeInt64(bytes, BATCH.baseOffset, 0)
     bytes.writeInt32BE(bytes.length - LENGTH_OVERHEAD, BATCH.length)
     bytes.writeInt32BE(-1, BATCH.partitionLeaderEpoch)
@@ -175,6 +171,15 @@ export class RecordBatchWriter {
     this.#count = 0
     this.#maxTimestamp = -1
     this.#isSealed = false
+  }
+
+  /** Compressed records lie where they lay before, unless they have become longer than what there is. */
+  #compressed(codec: CompressionType): Buffer {
+    const compressed = compress(codec, this.#buffer.subarray(BATCH.records, this.#position))
+    const end = BATCH.records + compressed.length
+    if (end > this.#buffer.length) return Buffer.concat([this.#buffer.subarray(0, BATCH.records), compressed])
+    compressed.copy(this.#buffer, BATCH.records)
+    return this.#buffer.subarray(0, end)
   }
 
   /** A record all of whose lengths and numbers take a byte or two, as most do: half the time of any other. */

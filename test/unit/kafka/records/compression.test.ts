@@ -1,4 +1,5 @@
 import { expect } from 'chai'
+import { createHash } from 'node:crypto'
 import { compressSync } from 'snappy'
 import {
   compress,
@@ -15,14 +16,33 @@ function repetitive(bytes: number): Buffer {
   return Buffer.alloc(bytes, 'the same again and again ')
 }
 
+/** Bytes that no codec makes shorter, the same ones in every run. */
+function random(bytes: number): Buffer {
+  const blocks = Array.from({ length: Math.ceil(bytes / 64) }, (_, at) =>
+    createHash('sha512').update(String(at)).digest(),
+  )
+  return Buffer.concat(blocks).subarray(0, bytes)
+}
+
 describe('compression', () => {
   before(prepareCompression)
 
   it('gives back what was compressed, from nothing to several blocks', () => {
     for (const codec of CODECS) {
-      for (const size of [0, 1, 100, 32_768, 32_769, 70_000, 3_000_000]) {
+      for (const size of [0, 1, 100, 32_768, 32_769, 70_000, 262_144, 1_048_577, 5_000_000]) {
         const bytes = repetitive(size)
         expect(decompress(codec, compress(codec, bytes)).equals(bytes), `${codec} ${String(size)}`).to.equal(true)
+      }
+    }
+  })
+
+  it('makes what cannot be compressed hardly longer, and gives it back', () => {
+    for (const codec of CODECS) {
+      for (const size of [1, 65_537, 300_000]) {
+        const bytes = random(size)
+        const compressed = compress(codec, bytes)
+        expect(compressed.length, `${codec} ${String(size)}`).to.be.at.most(size + size / 128 + 64)
+        expect(decompress(codec, compressed).equals(bytes), `${codec} ${String(size)}`).to.equal(true)
       }
     }
   })
