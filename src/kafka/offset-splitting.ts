@@ -1,8 +1,8 @@
-import type { TopicPartitionMap } from '../../model/topic-partition.ts'
-import type { OffsetAndMetadata } from '../offset-and-metadata.ts'
-import type { RequestBodies } from '../protocol/api.ts'
+import type { TopicPartitionMap } from '../model/topic-partition.ts'
+import type { OffsetAndMetadata } from './offset-and-metadata.ts'
+import type { RequestBodies } from './protocol/api.ts'
 
-/** Kafka's names of the parts of TxnOffsetCommit. */
+/** Kafka's names of the parts of TxnOffsetCommit, which are those of OffsetCommit too. */
 export type OffsetTopic = RequestBodies['TxnOffsetCommit']['topics'][number]
 
 /** One request must fit into one batch of the offsets topic (1 MB); beyond it every partition is answered −1. */

@@ -1,9 +1,9 @@
 import { expect } from 'chai'
-import { TopicPartitionMap } from '../../../../src/model/topic-partition.ts'
-import type { OffsetAndMetadata } from '../../../../src/kafka/offset-and-metadata.ts'
-import { splitOffsets } from '../../../../src/kafka/producer/offset-requests.ts'
+import { TopicPartitionMap } from '../../../src/model/topic-partition.ts'
+import type { OffsetAndMetadata } from '../../../src/kafka/offset-and-metadata.ts'
+import { splitOffsets } from '../../../src/kafka/offset-splitting.ts'
 
-describe('offset requests', () => {
+describe('the offsets of requests', () => {
   it('put everything into one request where it fits', () => {
     expect(splitOffsets('group', offsetsOf({ a: 2, b: 1 }, ''))).to.deep.equal([
       [
