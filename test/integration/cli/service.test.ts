@@ -137,15 +137,17 @@ describe('millrace run', function () {
     const target = { topic: application.input, partitions: 2, transactionalId: uniqueName('producer') }
     await produceOrders(demo, target, plan, () => true)
     await start(application)
-    await eventually(
-      'the record is copied',
-      async () => {
-        if ((await demo.cluster.topic(application.output)) === undefined) return false
-        const { records } = await readWholeTopic(demo, application.output)
-        return records.map(({ key, value }) => orderIdOf(key, value)).join() === 'o2'
-      },
-      30_000,
-    )
+    const copied = async (): Promise<readonly string[]> => {
+      if ((await demo.cluster.topic(application.output)) === undefined) return []
+      const { records } = await readWholeTopic(demo, application.output)
+      return records.map(({ key, value }) => orderIdOf(key, value) ?? '').toSorted()
+    }
+    await eventually('the record is copied', async () => (await copied()).includes('o2'), 30_000)
+    // Once these are through, on both partitions, so is everything before them.
+    const later = Array.from({ length: 16 }, (_, index) => `o${String(index + 10)}`)
+    await produceOrders(demo, target, [{ aborted: false, orders: later.map(id => ({ ...order, id })) }], () => true)
+    await eventually('what came behind is copied', async () => isSubset(later, await copied()), 30_000)
+    expect(await copied()).to.deep.equal(['o2', ...later].toSorted())
   })
 })
 
@@ -180,3 +182,7 @@ describe('millrace run against a secured broker', function () {
     }
   })
 })
+
+function isSubset(some: readonly string[], all: readonly string[]): boolean {
+  return some.every(member => all.includes(member))
+}
