@@ -1,3 +1,4 @@
+import { Attempts } from './attempts.ts'
 import { JsonReader } from './json-reader.ts'
 import { JsonShapes } from './json-shapes.ts'
 import type { SerdeContext } from './serde.ts'
@@ -6,13 +7,6 @@ import type { SerdeContext } from './serde.ts'
 const TEXT_BYTES_MAX = 65_536
 /** Texts whose shape is remembered before that has to prove itself. */
 const LESSONS_MAX = 32
-/** So many more failures than successes end the attempts for a while. */
-const CREDIT_MAX = 64
-/** Texts for which nothing is attempted after that; twice as many after each time that brought nothing. */
-const PAUSE_TEXTS_MIN = 2_048
-const PAUSE_TEXTS_MAX = 65_536
-/** A pause is short again after so many successes. */
-const PROOF_TEXTS = 4_096
 /** Topics whose texts are remembered at a time. */
 const TOPICS_MAX = 128
 
@@ -22,46 +16,31 @@ const TOPICS_MAX = 128
  */
 export class JsonSpeculation {
   readonly #reader = new JsonReader()
+  readonly #attempts = new Attempts()
   #shapes = new JsonShapes()
   #lessons = 0
-  #credit = CREDIT_MAX
-  #pauseTexts = PAUSE_TEXTS_MIN
-  #pauseLeft = 0
-  #successes = 0
+  /** Whether the last text was tried. */
+  #hasTried = false
 
-  /** The value of a text, or `undefined` when `JSON.parse` has to read it; then `parsed` is to be told how it went. */
+  /** The value of a text, or `undefined` when `JSON.parse` has to read it; then `parsed` is to be told if it has. */
   read(bytes: Buffer): unknown {
-    if (this.#pauseLeft > 0 || bytes.length > TEXT_BYTES_MAX) return undefined
+    this.#hasTried = bytes.length <= TEXT_BYTES_MAX && this.#attempts.isWorthIt()
+    if (!this.#hasTried) return undefined
     const value = this.#reader.read(bytes, this.#shapes.root)
-    if (value === undefined) return undefined
-    if (this.#credit < CREDIT_MAX) this.#credit += 1
-    this.#successes += 1
+    if (value !== undefined) this.#attempts.succeeded()
     return value
   }
 
-  /** A text that `read` did not know was accepted by `JSON.parse`. */
+  /** The text that `read` did not know was accepted by `JSON.parse`. */
   parsed(text: string): void {
-    if (this.#pauseLeft > 0) {
-      this.#pauseLeft -= 1
-      return
-    }
-    if (text.length > TEXT_BYTES_MAX) return
+    if (!this.#hasTried) return
     if (this.#lessons < LESSONS_MAX) {
       this.#lessons += 1
       this.#shapes.learn(text)
     }
-    this.#credit -= 1
-    if (this.#credit <= 0) this.#pause()
-  }
-
-  /** Forgets everything: when it is tried again, the texts may be others. */
-  #pause(): void {
-    this.#pauseTexts =
-      this.#successes >= PROOF_TEXTS ? PAUSE_TEXTS_MIN : Math.min(this.#pauseTexts * 2, PAUSE_TEXTS_MAX)
-    this.#pauseLeft = this.#pauseTexts
-    this.#credit = CREDIT_MAX
+    if (!this.#attempts.failed()) return
+    // When it is tried again, the texts may be others.
     this.#lessons = 0
-    this.#successes = 0
     this.#shapes = new JsonShapes()
   }
 }

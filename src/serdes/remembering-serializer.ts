@@ -1,5 +1,7 @@
 import { erasedSerializer, type ErasedSerializer } from './erased-serde.ts'
 import { INT64_BYTES, TWO_POW_32 } from './int64.ts'
+import { JsonWriter } from './json-writer.ts'
+import { isJson } from './json.ts'
 import { withoutNull } from './nullable.ts'
 import { double, long } from './numbers.ts'
 import { readsPrimitives } from './primitives.ts'
@@ -24,12 +26,13 @@ export function rememberingSerializer(serializer: Serializer<never>): ErasedSeri
 }
 
 /**
- * As `rememberingSerializer`, for bytes that are used before the next value is encoded: those of a long, and of short texts
- * of one length, always lie at the same place.
+ * As `rememberingSerializer`, for bytes that are used before the next value is encoded: those of a long, of short texts of
+ * one length, and of JSON always lie at the same place.
  */
 export function transientSerializer(serializer: Serializer<never>): ErasedSerializer {
   const plain = 'deserialize' in serializer ? withoutNull(asSerde(serializer)) : serializer
   if (isLong(plain)) return transientLong(erasedSerializer(plain))
+  if (isJson(plain)) return transientJson(erasedSerializer(plain))
   return isString(plain) ? transientText(erasedSerializer(plain)) : rememberingSerializer(serializer)
 }
 
@@ -51,6 +54,11 @@ function isLong(serializer: unknown): boolean {
 
 function isString(serializer: unknown): boolean {
   return serializer === string
+}
+
+function transientJson({ name, serialize }: ErasedSerializer): ErasedSerializer {
+  const writer = new JsonWriter()
+  return { name, serialize: (value, context) => writer.write(value) ?? serialize(value, context) }
 }
 
 /** Of longer texts the buffer is what costs least. */
