@@ -8,7 +8,7 @@ import { planOf, sourcesOf, type Step } from './plan.ts'
 import { modelRunOf, runOf, type Outcome } from './runs.ts'
 
 /** Cases per property; CONTRIBUTING.md tells how to have more. */
-const numRuns = Number(process.env['RANDOM_TOPOLOGIES'] ?? 150)
+const numRuns = Number(process.env['RANDOM_TOPOLOGIES'] ?? 250)
 
 describe('random topologies', function () {
   this.timeout(0)

@@ -12,7 +12,7 @@ export function numbering(store: string, every: number | null, keepsKey: boolean
     key: nullable(string),
     value: nullable(string),
     stores: { counts: keyValueStore(store, { key: string, value: long }) },
-    init: ({ stores, forward, schedule }: ErasedProcessorContext) => {
+    init: ({ stores, forward, schedule, streamTime }: ErasedProcessorContext) => {
       const counts = asCounts(stores['counts'])
       if (every !== null && !keepsKey) {
         schedule({ every, by: 'streamTime', startAt: 0 }, timestamp => {
@@ -23,7 +23,10 @@ export function numbering(store: string, every: number | null, keepsKey: boolean
         const id = String(key)
         const count = (counts.get(id) ?? 0) + 1
         counts.put(id, count)
-        forward({ key: keepsKey ? key : `p${String(count % 2)}`, value: `${String(value)}#${String(count)}` })
+        forward({
+          key: keepsKey ? key : `p${String(count % 2)}`,
+          value: `${String(value)}#${String(count)}@${String(streamTime())}`,
+        })
       }
     },
   }

@@ -126,14 +126,15 @@ class Task {
   /** What is due longest comes first. */
   punctuate(): void {
     for (;;) {
-      const time = this.#streamTime
+      const time = this.streamTime
       const [first] = this.punctual.toSorted((left, right) => left.dueTime - right.dueTime)
       if (first === undefined || first.dueTime > time) return
       first.punctuate(time)
     }
   }
 
-  get #streamTime(): number {
+  /** The highest time of its records so far. */
+  get streamTime(): number {
     return Math.max(-1, ...this.sources.flatMap(({ log, taken }) => log.slice(0, taken).map(({ time }) => time)))
   }
 }
@@ -144,6 +145,8 @@ export class Model {
   readonly sources: Source[] = []
   readonly sent: { readonly topic: string; readonly record: Flowing }[] = []
   readonly dropped = new Map<string, number>()
+  /** The time that the task at work has seen. */
+  streamTime = -1
   #committedSent = 0
   #tasks: readonly Task[] = []
 
@@ -199,6 +202,7 @@ export class Model {
       const record = source?.head
       if (task === undefined || source === undefined || record === undefined) return
       source.taken += 1
+      this.streamTime = task.streamTime
       source.process(record)
       task.punctuate()
     }

@@ -105,7 +105,13 @@ export class Numbering extends ModelNode {
     const id = idOf(key)
     const count = (this.memory.counts.get(id) ?? 0) + 1
     this.memory.counts.set(id, count)
-    this.emit(recordOf(this.#keepsKey ? key : `p${String(count % 2)}`, `${String(value)}#${String(count)}`, time))
+    this.emit(
+      recordOf(
+        this.#keepsKey ? key : `p${String(count % 2)}`,
+        `${String(value)}#${String(count)}@${String(this.model.streamTime)}`,
+        time,
+      ),
+    )
   }
 
   get dueTime(): number {
