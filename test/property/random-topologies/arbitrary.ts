@@ -51,6 +51,7 @@ const windowed: fc.Arbitrary<Operation> = fc.record({
   fold,
   windows,
   emit: fc.constantFrom('updates' as const, 'final' as const),
+  keepsLate: fc.boolean(),
 })
 
 const toTables: readonly fc.Arbitrary<Operation>[] = [
@@ -79,7 +80,12 @@ const joins: readonly fc.Arbitrary<Operation>[] = [
 
 const onTables: readonly fc.Arbitrary<Operation>[] = [
   fc.record({
-    kind: fc.constantFrom('tableFilter' as const, 'tableFilterNot' as const, 'tableMapValues' as const),
+    kind: fc.constantFrom(
+      'tableFilter' as const,
+      'tableFilterNot' as const,
+      'tableMapValues' as const,
+      'tableTransformValues' as const,
+    ),
     fn,
     isStored,
   }),

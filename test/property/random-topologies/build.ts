@@ -9,7 +9,7 @@ import {
 } from '../../../src/topology/handles.ts'
 import { buildTopology } from '../../../src/topology/streams.ts'
 import type { Topology } from '../../../src/topology/topology.ts'
-import type { FoldKind, Windows } from './operations.ts'
+import type { FoldKind, StreamJoinOperation, TableOperation, Windows } from './operations.ts'
 import { graceOf, HISTORY_MS, waitOf, type Input, type Shape, type SourceName, type Step } from './plan.ts'
 import * as user from './user-functions.ts'
 import { numbering } from './user-processor.ts'
@@ -111,6 +111,7 @@ class Building {
       case 'tableFilter':
       case 'tableFilterNot':
       case 'tableMapValues':
+      case 'tableTransformValues':
       case 'tableGroup':
       case 'suppress':
       case 'tableJoin':
@@ -119,24 +120,7 @@ class Building {
     }
   }
 
-  #addToTable(
-    operation: Extract<
-      Step['operation'],
-      {
-        kind:
-          | 'tableFilter'
-          | 'tableFilterNot'
-          | 'tableMapValues'
-          | 'tableGroup'
-          | 'suppress'
-          | 'tableJoin'
-          | 'foreignKeyJoin'
-      }
-    >,
-    first: Input,
-    second: Input,
-    store: string,
-  ): TableHandle {
+  #addToTable(operation: TableOperation, first: Input, second: Input, store: string): TableHandle {
     const table = this.#table(first)
     switch (operation.kind) {
       case 'tableFilter':
@@ -147,6 +131,13 @@ class Building {
         return table
           .mapValues(user.mapper(operation.fn), operation.isStored ? { store, value: string } : {})
           .withSerdes({ value: string })
+      case 'tableTransformValues': {
+        const map = user.mapper(operation.fn)
+        const options = operation.isStored ? { store, value: string } : {}
+        return table
+          .transformValues(() => value => (value === null ? null : map(value)), options)
+          .withSerdes({ value: string })
+      }
       case 'tableGroup': {
         const grouped = table.groupBy(user.grouper(operation.fn), texts)
         const options = { store, value: string }
@@ -181,11 +172,7 @@ class Building {
     }
   }
 
-  #joinStream(
-    operation: Extract<Step['operation'], { kind: 'streamJoin' | 'streamTableJoin' | 'globalTableJoin' }>,
-    first: Input,
-    second: Input,
-  ): StreamHandle {
+  #joinStream(operation: StreamJoinOperation, first: Input, second: Input): StreamHandle {
     const stream = this.#stream(first)
     switch (operation.kind) {
       case 'streamJoin': {
@@ -277,10 +264,13 @@ function aggregate(
 
 function windowed(
   grouped: GroupedStreamHandle,
-  { fold, windows, emit }: { fold: FoldKind; windows: Windows; emit: 'updates' | 'final' },
+  { fold, windows, emit, keepsLate }: Extract<Step['operation'], { kind: 'windowed' }>,
   store: string,
 ): TableHandle {
-  const inWindows = grouped.windowedBy(windowsOf(windows), { emit })
+  const inWindows = grouped.windowedBy(windowsOf(windows), {
+    emit,
+    ...(keepsLate ? { late: { topic: `out-${store}-late` } } : {}),
+  })
   const options = { store, value: string }
   switch (fold) {
     case 'count':

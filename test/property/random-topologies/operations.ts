@@ -35,10 +35,12 @@ export type Operation =
       readonly fold: FoldKind
       readonly windows: Windows
       readonly emit: 'updates' | 'final'
+      /** Whether late records go to a topic. */
+      readonly keepsLate: boolean
     }
   | { readonly kind: 'cogroup'; readonly windows: Windows | null }
   | {
-      readonly kind: 'tableFilter' | 'tableFilterNot' | 'tableMapValues'
+      readonly kind: 'tableFilter' | 'tableFilterNot' | 'tableMapValues' | 'tableTransformValues'
       readonly fn: number
       readonly isStored: boolean
     }
@@ -46,6 +48,28 @@ export type Operation =
   | { readonly kind: 'suppress'; readonly until: number | 'windowCloses'; readonly maxRecords: number | null }
   | { readonly kind: 'tableJoin'; readonly join: JoinKind; readonly isStored: boolean }
   | { readonly kind: 'foreignKeyJoin'; readonly isLeft: boolean; readonly fn: number }
+
+/** What is done to one table or two. */
+export type TableOperation = Extract<
+  Operation,
+  {
+    readonly kind:
+      | 'tableFilter'
+      | 'tableFilterNot'
+      | 'tableMapValues'
+      | 'tableTransformValues'
+      | 'tableGroup'
+      | 'suppress'
+      | 'tableJoin'
+      | 'foreignKeyJoin'
+  }
+>
+
+/** A stream joined with something. */
+export type StreamJoinOperation = Extract<
+  Operation,
+  { readonly kind: 'streamJoin' | 'streamTableJoin' | 'globalTableJoin' }
+>
 
 /** An operator of a random topology. Inputs are picked by number among what fits, so that any list of operators is a topology. */
 export interface Operator {

@@ -79,6 +79,7 @@ function wantedBy(operation: Operation): readonly Wanted[] {
     case 'tableFilter':
     case 'tableFilterNot':
     case 'tableMapValues':
+    case 'tableTransformValues':
     case 'tableGroup':
       return ['anyTable']
     case 'suppress':
@@ -140,6 +141,7 @@ function shapeOf(operation: Operation, [first]: readonly Input[]): Shape {
     case 'tableFilterNot':
       return { ...table, isVersioned: table.isVersioned && !operation.isStored }
     case 'tableMapValues':
+    case 'tableTransformValues':
       return { ...table, isVersioned: table.isVersioned && !operation.isStored, value: 'text' }
     case 'suppress':
       return table
@@ -197,7 +199,8 @@ export function storeKindOf({
       return operation.isStored ? 'keyValue' : undefined
     case 'tableFilter':
     case 'tableFilterNot':
-    case 'tableMapValues': {
+    case 'tableMapValues':
+    case 'tableTransformValues': {
       const [table] = inputs
       const isWindowed = table?.shape.type === 'table' && table.shape.windows !== null
       return operation.isStored && !isWindowed ? 'keyValue' : undefined

@@ -92,7 +92,9 @@ function add(wiring: Wiring, { operation, inputs, id }: Step): Result {
     }
     case 'windowed': {
       const { node } = grouped(wiring, first, operation.by)
-      return node.feeds(windowTable(model, foldOf(operation.fold), operation.windows, operation.emit === 'final'))
+      const late = operation.keepsLate ? `out-store-${String(id)}-late` : undefined
+      const emitsFinal = operation.emit === 'final'
+      return node.feeds(windowTable(model, foldOf(operation.fold), { windows: operation.windows, emitsFinal, late }))
     }
     case 'cogroup': {
       const groups = [wiring.stream(first), wiring.stream(second ?? first)].map(stream => wiring.distributed(stream))
@@ -100,13 +102,14 @@ function add(wiring: Wiring, { operation, inputs, id }: Step): Result {
       const table =
         operation.windows === null
           ? new Aggregate(model, fold, null)
-          : windowTable(model, fold, operation.windows, false)
+          : windowTable(model, fold, { windows: operation.windows, emitsFinal: false })
       for (const [side, { node }] of groups.entries()) node.feeds(table, side)
       return table
     }
     case 'tableFilter':
     case 'tableFilterNot':
     case 'tableMapValues':
+    case 'tableTransformValues':
     case 'tableGroup':
     case 'suppress':
     case 'tableJoin':

@@ -25,16 +25,20 @@ export function foldOf(kind: FoldKind): Fold {
 }
 
 /** An aggregation in windows. */
-export function windowTable(model: Model, fold: Fold, windows: Windows, emitsFinal: boolean): TableNode {
+export function windowTable(
+  model: Model,
+  fold: Fold,
+  { windows, ...emission }: { windows: Windows; emitsFinal: boolean; late?: string | undefined },
+): TableNode {
   const { grace } = windows
   switch (windows.type) {
     case 'tumbling':
-      return new TimeWindowTable(model, fold, { size: windows.size, every: windows.size, grace, emitsFinal })
+      return new TimeWindowTable(model, fold, { size: windows.size, every: windows.size, grace, ...emission })
     case 'hopping':
-      return new TimeWindowTable(model, fold, { size: windows.size, every: windows.every, grace, emitsFinal })
+      return new TimeWindowTable(model, fold, { size: windows.size, every: windows.every, grace, ...emission })
     case 'sliding':
-      return new SlidingWindowTable(model, fold, { difference: windows.difference, grace, emitsFinal })
+      return new SlidingWindowTable(model, fold, { difference: windows.difference, grace, ...emission })
     case 'session':
-      return new SessionTable(model, fold, { gap: windows.gap, grace, emitsFinal })
+      return new SessionTable(model, fold, { gap: windows.gap, grace, ...emission })
   }
 }

@@ -1,6 +1,7 @@
 import type { Fold } from './aggregates.ts'
 import { compareKeys, idOf, recordOf, type Flowing, type Key, type Model, type WindowKey } from './flow.ts'
 import { TableNode, type Entry, type Held } from './tables.ts'
+import type { Emission } from './windows.ts'
 
 /** Stores of sessions drop old ones by segments of at least this many ms. */
 const SEGMENT_MS_MIN = 60_000
@@ -22,17 +23,15 @@ export class SessionTable extends TableNode {
   readonly #gap: number
   readonly #grace: number
   readonly #emitsFinal: boolean
+  readonly #late: string | undefined
 
-  constructor(
-    model: Model,
-    fold: Fold,
-    { gap, grace, emitsFinal }: { gap: number; grace: number; emitsFinal: boolean },
-  ) {
+  constructor(model: Model, fold: Fold, { gap, grace, emitsFinal, late }: Emission & { gap: number; grace: number }) {
     super(model)
     this.#fold = fold
     this.#gap = gap
     this.#grace = grace
     this.#emitsFinal = emitsFinal
+    this.#late = late
   }
 
   override get(key: Key): Held | undefined {
@@ -49,7 +48,8 @@ export class SessionTable extends TableNode {
     return this.shown
   }
 
-  override process({ key, value, time }: Flowing, side: number): void {
+  override process(record: Flowing, side: number): void {
+    const { key, value, time } = record
     if (typeof key !== 'string') {
       this.drop('nullKey')
       return
@@ -62,7 +62,7 @@ export class SessionTable extends TableNode {
     )
     const start = Math.min(time, ...near.map(other => other.key.start))
     const end = Math.max(time, ...near.map(other => other.key.end))
-    if (end < closeTime) this.drop('late')
+    if (end < closeTime) this.giveUp(record, this.#late)
     else this.#grow({ key, start, end, isSession: true }, near, value, side)
     this.#emitClosed(closeTime)
   }

@@ -1,7 +1,7 @@
 import type { Fold } from './aggregates.ts'
 import type { Flowing, Model } from './flow.ts'
 import type { TimedRow } from './timed-rows.ts'
-import { WindowTable } from './windows.ts'
+import { WindowTable, type Emission } from './windows.ts'
 
 /** A record that falls into windows. */
 interface Falling {
@@ -23,20 +23,21 @@ export class SlidingWindowTable extends WindowTable {
   constructor(
     model: Model,
     fold: Fold,
-    { difference, grace, emitsFinal }: { difference: number; grace: number; emitsFinal: boolean },
+    { difference, grace, ...emission }: Emission & { difference: number; grace: number },
   ) {
-    super(model, { fold, emitsFinal, span: difference, retention: 2 * difference + grace })
+    super(model, { ...emission, fold, span: difference, retention: 2 * difference + grace })
     this.#grace = grace
   }
 
-  override process({ key, value, time }: Flowing, side: number): void {
+  override process(flowing: Flowing, side: number): void {
+    const { key, value, time } = flowing
     if (typeof key !== 'string' || value === null) {
       this.drop(key === null ? 'nullKey' : 'nullValue')
       return
     }
     const closeTime = this.see(time, side) - this.#grace
     if (time + 1 + this.span <= closeTime) {
-      this.drop('late')
+      this.giveUp(flowing, this.late)
       return
     }
     const record = { key, value, time, side, closeTime }

@@ -1,4 +1,5 @@
-import { graceOf, type Input, type Step } from '../plan.ts'
+import type { StreamJoinOperation } from '../operations.ts'
+import { graceOf, type Input } from '../plan.ts'
 import * as user from '../user-functions.ts'
 import { recordOf, type Model } from './flow.ts'
 import { GlobalTableJoin, StreamJoin, StreamTableJoin } from './stream-joins.ts'
@@ -6,12 +7,7 @@ import { Stateless } from './streams.ts'
 import type { Stream, Wiring } from './wiring.ts'
 
 /** Joins of a stream with whatever it can be joined with. */
-export function joinStream(
-  wiring: Wiring,
-  operation: Extract<Step['operation'], { kind: 'streamJoin' | 'streamTableJoin' | 'globalTableJoin' }>,
-  first: Input,
-  second: Input,
-): Stream {
+export function joinStream(wiring: Wiring, operation: StreamJoinOperation, first: Input, second: Input): Stream {
   const { model } = wiring
   const stream = wiring.stream(first)
   switch (operation.kind) {

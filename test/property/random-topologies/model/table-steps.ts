@@ -1,4 +1,5 @@
-import { waitOf, type Input, type Step } from '../plan.ts'
+import type { TableOperation } from '../operations.ts'
+import { waitOf, type Input } from '../plan.ts'
 import * as user from '../user-functions.ts'
 import { GroupAggregate, GroupSelect } from './aggregates.ts'
 import { foldOf } from './folds.ts'
@@ -8,18 +9,7 @@ import { DerivedTable, newsOf, SourceTable, type TableNode } from './tables.ts'
 import type { Wiring } from './wiring.ts'
 
 /** Operations on tables. */
-export function addToTable(
-  wiring: Wiring,
-  operation: Extract<
-    Step['operation'],
-    {
-      kind:
-        'tableFilter' | 'tableFilterNot' | 'tableMapValues' | 'tableGroup' | 'suppress' | 'tableJoin' | 'foreignKeyJoin'
-    }
-  >,
-  first: Input,
-  second: Input,
-): TableNode {
+export function addToTable(wiring: Wiring, operation: TableOperation, first: Input, second: Input): TableNode {
   const { model } = wiring
   const table = wiring.table(first)
   switch (operation.kind) {
@@ -33,6 +23,7 @@ export function addToTable(
       )
     }
     case 'tableMapValues':
+    case 'tableTransformValues':
       return new DerivedTable(table, { isFilter: false, isStored: operation.isStored }, user.mapper(operation.fn))
     case 'tableGroup': {
       const select = newsOf(table).feeds(new GroupSelect(model, user.grouper(operation.fn)))

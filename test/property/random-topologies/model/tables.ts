@@ -32,6 +32,12 @@ export abstract class TableNode extends ModelNode {
     return false
   }
 
+  /** Gives up a record that came too late for every window. */
+  protected giveUp(record: Flowing, topic: string | undefined): void {
+    this.drop('late')
+    if (topic !== undefined) this.model.send(topic, record)
+  }
+
   /** What its store shows. */
   contents(): readonly Entry[] {
     return []

@@ -9,6 +9,12 @@ interface WindowMemory extends TimedMemory {
   closed: number
 }
 
+/** What an aggregation in windows tells: every update or final results only, and late records. */
+export interface Emission {
+  readonly emitsFinal: boolean
+  readonly late?: string | undefined
+}
+
 /** What aggregations in windows of a fixed size have in common. */
 export abstract class WindowTable extends TableNode {
   memory: WindowMemory = { rows: [], observed: -1, seen: [], closed: -1 }
@@ -16,10 +22,13 @@ export abstract class WindowTable extends TableNode {
   protected readonly emitsFinal: boolean
   /** End minus start. */
   protected readonly span: number
+  /** Where late records go. */
+  protected readonly late: string | undefined
   readonly #retention: number
 
-  constructor(model: Model, options: { fold: Fold; emitsFinal: boolean; span: number; retention: number }) {
+  constructor(model: Model, options: Emission & { fold: Fold; span: number; retention: number }) {
     super(model)
+    this.late = options.late
     this.fold = options.fold
     this.emitsFinal = options.emitsFinal
     this.span = options.span
@@ -89,14 +98,15 @@ export class TimeWindowTable extends WindowTable {
   constructor(
     model: Model,
     fold: Fold,
-    { size, every, grace, emitsFinal }: { size: number; every: number; grace: number; emitsFinal: boolean },
+    { size, every, grace, ...emission }: Emission & { size: number; every: number; grace: number },
   ) {
-    super(model, { fold, emitsFinal, span: size, retention: size + grace })
+    super(model, { ...emission, fold, span: size, retention: size + grace })
     this.#every = every
     this.#grace = grace
   }
 
-  override process({ key, value, time }: Flowing, side: number): void {
+  override process(record: Flowing, side: number): void {
+    const { key, value, time } = record
     if (typeof key !== 'string') {
       this.drop('nullKey')
       return
@@ -111,7 +121,7 @@ export class TimeWindowTable extends WindowTable {
       const after = before === null ? value : this.fold.add(before, value, side)
       this.set(key, start, after, Math.max(time, held?.stamp ?? time), before)
     }
-    if (!isTaken) this.drop('late')
+    if (!isTaken) this.giveUp(record, this.late)
     this.emitClosed(start => this.isClosed(start, closeTime), closeTime)
   }
 
