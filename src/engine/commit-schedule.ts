@@ -78,15 +78,16 @@ export class CommitSchedule {
       return undefined
     }
     if (this.#requested) return 'requested'
-    if (elapsed || (work.isIdle && nowMs >= this.nextMs() - TIMER_MS)) return 'interval'
+    if (elapsed || (work.isIdle && nowMs >= this.nextMs(true) - TIMER_MS)) return 'interval'
     if (work.transactionOpenedAtMs !== undefined && nowMs - work.transactionOpenedAtMs >= this.#options.ageMaxMs)
       return 'age'
     return work.isFull || work.transactionBytes >= this.#options.bytesMax ? 'size' : undefined
   }
 
-  /** When the next commit is due of a thread that has nothing else to do. */
-  nextMs(): number {
+  /** When the next commit is due by the interval; earlier for a thread that `isIdle`. */
+  nextMs(isIdle: boolean): number {
     const { intervalMs } = this.#options
+    if (!isIdle) return this.#lastMs + intervalMs
     const commitMs = this.#averageMs + VARIATIONS * this.#variationMs
     const nextMs = Math.max(this.#lastMs + intervalMs / 2, this.#fromMs + intervalMs - commitMs)
     return Math.min(nextMs, this.#lastMs + intervalMs)

@@ -64,7 +64,7 @@ export class StateReads {
     const { registry, schedule, clock } = this.#options
     const tasks = registry.running()
     this.#waiting = this.#waiting.filter(waiting => !this.#answers(waiting, tasks))
-    if (this.#waiting.length > 0 && schedule.nextMs() - clock.nowMs() > COMMIT_WAIT_MS) schedule.request()
+    if (this.#waiting.length > 0 && schedule.nextMs(false) - clock.nowMs() > COMMIT_WAIT_MS) schedule.request()
   }
 
   /** The loop has ended: what waits is told so. */

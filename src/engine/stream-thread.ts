@@ -8,6 +8,7 @@ import { commitScheduleOf, type CommitSchedule } from './commit-schedule.ts'
 import { commitStrategyOf } from './commit-strategies.ts'
 import { FailureRecovery } from './failure-recovery.ts'
 import { GlobalTables } from './global-tables.ts'
+import { idleTimeMs } from './idle-time.ts'
 import { InputGrowth } from './input-growth.ts'
 import { InputFailures } from './input-failures.ts'
 import { InputRewinder } from './input-rewinder.ts'
@@ -31,9 +32,6 @@ import { resolveTopic, reviewTopics } from './topic-resolution.ts'
 import { abandonTransaction } from './transaction-abandonment.ts'
 import { TransactionNumbers } from './transaction-numbers.ts'
 import { Wakeup } from './wakeup.ts'
-
-/** Idle turns look around this often even if nothing wakes them. */
-const IDLE_MS_MAX = 500
 
 /**
  * The loop of one stream thread: one group member, one producer with one transactional id, one fetcher, and the tasks the
@@ -216,8 +214,7 @@ export class StreamThread {
     this.#finishRestores()
 
     this.reads.answerWaiting()
-    // A global table may have to be read anew: what is joined meanwhile would miss partners that are there.
-    const processed = this.#paused || !this.#globals.isComplete ? 0 : await this.#processChunk()
+    const processed = this.#mayProcess ? await this.#processChunk() : 0
     producer.pump()
     await this.#commits.commitIfDue(processed === 0 && this.clients.fetcher.isAtEnd)
     this.reads.answerWaiting()
@@ -299,10 +296,17 @@ export class StreamThread {
   }
 
   #idleMs(): number {
-    const nowMs = this.#options.clock.nowMs()
-    const untilCommit = this.#commits.hasUncommittedWork ? this.#schedule.nextMs() - nowMs : IDLE_MS_MAX
-    const untilPunctuation = this.#registry.nextPunctuationMs() - this.#options.clock.wallClockMs()
-    return Math.max(0, Math.min(IDLE_MS_MAX, untilCommit, untilPunctuation, this.#registry.idleUntilMs() - nowMs))
+    const parts = { clock: this.#options.clock, schedule: this.#schedule, tasks: this.#registry }
+    return idleTimeMs(parts, {
+      isUncommitted: this.#commits.hasUncommittedWork,
+      isIdle: this.clients.fetcher.isAtEnd,
+      mayProcess: this.#mayProcess,
+    })
+  }
+
+  /** While a global table is read anew, too, nothing is processed: a join would miss partners that are there. */
+  get #mayProcess(): boolean {
+    return !this.#paused && this.#globals.isComplete
   }
 
   #newStarter(): TaskStarter {
