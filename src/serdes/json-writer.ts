@@ -53,14 +53,22 @@ export class JsonWriter {
   readonly #root: Member = { name: '', bytes: new Uint8Array(0), next: undefined, first: undefined }
   #bytes = Buffer.allocUnsafeSlow(BYTES_MIN)
   #at = 0
+  #isWriting = false
   /** The beginning of `#bytes`, by length; an object for each value would cost more than the value. */
   #views: Buffer[] = []
 
   /** The bytes, good until the next call, or `undefined` for a value that `JSON.stringify` has to write or refuse. */
   write(value: unknown): Buffer | undefined {
-    if (!this.#attempts.isWorthIt()) return undefined
+    // A getter of the value may write another one.
+    if (this.#isWriting || !this.#attempts.isWorthIt()) return undefined
     this.#at = 0
-    const isWritten = isPlainTop(value) && this.#value(value, this.#root, 0)
+    this.#isWriting = true
+    let isWritten = false
+    try {
+      isWritten = isPlainTop(value) && this.#value(value, this.#root, 0)
+    } finally {
+      this.#isWriting = false
+    }
     // What did not fit has been written to nowhere.
     if (this.#at > this.#bytes.length) this.#grow()
     else if (isWritten) {

@@ -1,5 +1,6 @@
 import { isUtf8 } from 'node:buffer'
 import { type JsonSpeculation, JsonSpeculations } from './json-speculation.ts'
+import { JsonWriter } from './json-writer.ts'
 import { checkJsonText } from './json-text.ts'
 import { shown } from './numbers.ts'
 import type { Serde, SerdeContext } from './serde.ts'
@@ -62,6 +63,8 @@ export function isJson(serde: object): boolean {
   return serde === PLAIN_JSON || PARSING.has(serde)
 }
 
+const WRITER = new JsonWriter()
+
 /** What is remembered of the JSON texts of this thread. */
 const SPECULATIONS = new JsonSpeculations()
 
@@ -88,6 +91,8 @@ function parseJson(bytes: Buffer, speculation: JsonSpeculation | undefined): unk
 
 /** Writes a value as JSON text; a value without JSON form is a failure. */
 export function writeJson(value: unknown): Buffer {
+  const written = WRITER.write(value)
+  if (written !== undefined) return Buffer.from(written)
   if (typeof value === 'number' && !Number.isFinite(value)) {
     throw new TypeError(`JSON has no form for ${String(value)}`)
   }

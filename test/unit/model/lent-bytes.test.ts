@@ -26,7 +26,7 @@ function cursorOver(rows: readonly { readonly key: Side; readonly value: Side }[
 
 describe('lent bytes', () => {
   it('are those of key and value of the record, whatever their lengths, until the next record', () => {
-    const side = fc.option(fc.uint8Array({ maxLength: 100 }).map(bytes => Buffer.from(bytes)))
+    const side = fc.option(fc.uint8Array({ maxLength: 200 }).map(bytes => Buffer.from(bytes)))
     fc.assert(
       fc.property(fc.array(fc.record({ key: side, value: side }), { minLength: 1, maxLength: 20 }), rows => {
         const lent = new LentBytes()

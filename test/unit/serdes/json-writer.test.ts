@@ -110,4 +110,22 @@ describe('JsonWriter', () => {
     expect(writer.write({ a: 2 })).to.equal(first)
     expect(first?.toString()).to.equal('{"a":2}')
   })
+
+  it('is not disturbed by a value that writes another one, or throws, while it is written', () => {
+    const writer = new JsonWriter()
+    const nesting = {
+      a: 1,
+      get b() {
+        return writer.write({ other: 'value' }) === undefined ? 'left' : 'written'
+      },
+    }
+    expect(written(nesting, writer)).to.equal('{"a":1,"b":"left"}')
+    const throwing = {
+      get a() {
+        throw new RangeError('not now')
+      },
+    }
+    expect(() => writer.write(throwing)).to.throw(RangeError, 'not now')
+    expect(written({ a: 1 }, writer)).to.equal('{"a":1}')
+  })
 })
