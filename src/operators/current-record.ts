@@ -82,6 +82,8 @@ export class CurrentRecord {
     this.#keyHash = keyHash
     this.sourceHeaders = headers
     this.isLatest = true
+    // Still there when the record before failed while it let something go.
+    this.#releasedBy = undefined
   }
 
   /** The source has moved on, or is gone: the bytes of its record cannot be asked for any more. */
@@ -94,6 +96,7 @@ export class CurrentRecord {
   beginPunctuation(timestamp: number): void {
     const { view } = this
     view.hasOrigin = false
+    this.#releasedBy = undefined
     view.timestamp = timestamp
     view.headers = NO_HEADERS
     this.source = undefined

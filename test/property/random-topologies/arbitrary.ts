@@ -109,7 +109,8 @@ const operator: fc.Arbitrary<Operator> = fc.record({
   operation,
   // Mostly the result before, so that chains come about.
   input: fc.oneof({ weight: 4, arbitrary: fc.constant(0) }, { weight: 1, arbitrary: fc.nat(4) }),
-  other: fc.nat(5),
+  // Often the same result again, or the one before it: joins of what was joined.
+  other: fc.oneof({ weight: 1, arbitrary: fc.nat(1) }, { weight: 2, arbitrary: fc.nat(5) }),
   isWritten: fc.boolean(),
 })
 

@@ -1,7 +1,6 @@
 import { nullable } from '../../../src/serdes/nullable.ts'
 import { string } from '../../../src/serdes/text.ts'
-import { TestDriver } from '../../../src/testing/test-driver.ts'
-import type { StreamsProperties } from '../../../src/topology/properties.ts'
+import { TestDriver, type TestDriverOptions } from '../../../src/testing/test-driver.ts'
 import { topologyOf } from './build.ts'
 import type { Piped } from './events.ts'
 import { AssembledModel } from './model/assemble.ts'
@@ -23,9 +22,9 @@ export interface Outcome {
 export function runOf(
   steps: readonly Step[],
   events: readonly Piped[],
-  properties: Partial<StreamsProperties> = {},
+  { streams = {}, errors = {} }: Pick<TestDriverOptions, 'streams' | 'errors'> = {},
 ): Outcome {
-  using driver = new TestDriver(topologyOf(steps), { commit: 'explicit', streams: properties })
+  using driver = new TestDriver(topologyOf(steps), { commit: 'explicit', streams, errors })
   for (const { topic, key, value, time, isApart, after } of events) {
     if (isApart) driver.commit()
     driver.input(topic, nulls).pipe(key, value, time)
@@ -43,9 +42,10 @@ export function runOf(
 }
 
 /** The same with the model. */
-export function modelRunOf(steps: readonly Step[], events: readonly Piped[]): Outcome {
+export function modelRunOf(steps: readonly Step[], events: readonly Piped[], skipsFailures = false): Outcome {
   const assembled = new AssembledModel(steps)
   const { model } = assembled
+  model.skipsFailures = skipsFailures
   for (const { topic, key, value, time, after } of events) {
     assembled.pipe(topic, key, value, time)
     if (after === 'commit') model.commit()

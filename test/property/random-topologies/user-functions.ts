@@ -25,7 +25,35 @@ function sum(value: unknown): number {
   return total
 }
 
+let isFailing = false
+
+/** Runs work during which the functions refuse some of what they are given. */
+export function withFailures<T>(work: () => T): T {
+  isFailing = true
+  try {
+    return work()
+  } finally {
+    isFailing = false
+  }
+}
+
+/** What a function throws that refuses its arguments. */
+export class Refusal extends Error {}
+
+function accept(name: string, ...given: readonly unknown[]): void {
+  const text = given.map(argument => textOf(argument)).join()
+  if (isFailing && sum(`${name}${text}`) % 19 === 0) throw new Refusal(`${name} refuses ${text}`)
+}
+
 export function predicate(fn: number): (value: unknown, key: unknown) => boolean {
+  const holds = condition(fn)
+  return (value, key) => {
+    accept('predicate', value)
+    return holds(value, key)
+  }
+}
+
+function condition(fn: number): (value: unknown, key: unknown) => boolean {
   switch (fn % 3) {
     case 0:
       return value => value !== null
@@ -38,6 +66,14 @@ export function predicate(fn: number): (value: unknown, key: unknown) => boolean
 
 /** A mapper of values; the second kind makes null of some. */
 export function mapper(fn: number): (value: unknown) => string | null {
+  const map = mapping(fn)
+  return value => {
+    accept('mapper', value)
+    return map(value)
+  }
+}
+
+function mapping(fn: number): (value: unknown) => string | null {
   return fn % 2 === 0
     ? value => short(`${textOf(value)}!`)
     : value => (sum(value) % 4 === 0 ? null : short(`m${textOf(value)}`))
@@ -51,6 +87,14 @@ export function flatMapper(fn: number): (value: unknown) => (string | null)[] {
 
 /** A selector of keys; the second kind makes null of some. */
 export function selector(fn: number): (value: unknown, key: unknown) => string | null {
+  const select = selection(fn)
+  return (value, key) => {
+    accept('selector', value)
+    return select(value, key)
+  }
+}
+
+function selection(fn: number): (value: unknown, key: unknown) => string | null {
   switch (fn % 3) {
     case 0:
       return value => `k${String(sum(value) % 2)}`
@@ -77,6 +121,7 @@ export function idOf(fn: number): (value: unknown) => string | null {
 }
 
 export function joiner(left: unknown, right: unknown, key: unknown): string | null {
+  accept('joiner', left, right)
   const joined = `(${textOf(left)}|${textOf(right)})${textOf(key).slice(0, 1)}`
   return sum(joined) % 11 === 0 ? null : short(joined)
 }
@@ -99,6 +144,7 @@ export const initializer = (): string => 'i'
 
 /** Adds a value to an aggregate; some sums are deletions. */
 export function adder(aggregate: unknown, value: unknown): string | null {
+  accept('adder', aggregate, value)
   const total = `${textOf(aggregate)}+${textOf(value)}`
   return sum(total) % 8 === 0 ? null : short(total)
 }
@@ -109,12 +155,14 @@ export function adderOf(input: number): (aggregate: unknown, value: unknown) => 
 }
 
 export function subtractor(aggregate: unknown, value: unknown): string | null {
+  accept('subtractor', aggregate, value)
   const total = `${textOf(aggregate)}-${textOf(value)}`
   return sum(total) % 11 === 0 ? null : short(total)
 }
 
 /** Joins the aggregates of two sessions. */
 export function merger(left: unknown, right: unknown): string {
+  accept('merger', left, right)
   return short(`[${textOf(left)},${textOf(right)}]`)
 }
 

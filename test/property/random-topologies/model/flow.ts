@@ -100,6 +100,8 @@ export class Sink extends ModelNode {
 export interface Punctual {
   /** When it happens next. */
   readonly dueTime: number
+  /** Sets the next time. */
+  advance(streamTime: number): void
   punctuate(streamTime: number): void
 }
 
@@ -123,14 +125,10 @@ class Task {
     return next
   }
 
-  /** What is due longest comes first. */
-  punctuate(): void {
-    for (;;) {
-      const time = this.streamTime
-      const [first] = this.punctual.toSorted((left, right) => left.dueTime - right.dueTime)
-      if (first === undefined || first.dueTime > time) return
-      first.punctuate(time)
-    }
+  /** What is due; what has been so for longest comes first. */
+  get due(): Punctual | undefined {
+    const [first] = this.punctual.toSorted((left, right) => left.dueTime - right.dueTime)
+    return first !== undefined && first.dueTime <= this.streamTime ? first : undefined
   }
 
   /** The highest time of its records so far. */
@@ -147,6 +145,8 @@ export class Model {
   readonly dropped = new Map<string, number>()
   /** The time that the task at work has seen. */
   streamTime = -1
+  /** Whether a record whose processing fails is passed over. */
+  skipsFailures = false
   #committedSent = 0
   #tasks: readonly Task[] = []
 
@@ -203,8 +203,33 @@ export class Model {
       if (task === undefined || source === undefined || record === undefined) return
       source.taken += 1
       this.streamTime = task.streamTime
-      source.process(record)
-      task.punctuate()
+      this.#attempt(() => {
+        source.process(record)
+      })
+      for (let due = task.due; due !== undefined; due = task.due) {
+        const punctual = due
+        // It does not come again at once if it fails.
+        punctual.advance(task.streamTime)
+        this.#attempt(() => {
+          punctual.punctuate(task.streamTime)
+        })
+      }
+    }
+  }
+
+  /** What fails has left nothing behind. */
+  #attempt(work: () => void): void {
+    const memories = this.skipsFailures ? this.nodes.map(node => structuredClone(node.memory)) : []
+    const lengths = this.sources.map(({ log }) => log.length)
+    const sent = this.sent.length
+    try {
+      work()
+    } catch (thrown) {
+      if (!this.skipsFailures) throw thrown
+      for (const [at, node] of this.nodes.entries()) node.memory = memories[at] ?? {}
+      for (const [at, source] of this.sources.entries()) source.log.length = lengths[at] ?? 0
+      this.sent.length = sent
+      this.drop('skipped')
     }
   }
 }

@@ -118,8 +118,11 @@ export class Numbering extends ModelNode {
     return this.#every === null || this.#keepsKey ? Number.POSITIVE_INFINITY : this.memory.next
   }
 
-  punctuate(streamTime: number): void {
+  advance(streamTime: number): void {
     while (this.memory.next <= streamTime) this.memory.next += this.#every ?? Number.POSITIVE_INFINITY
+  }
+
+  punctuate(streamTime: number): void {
     const counts = [...this.memory.counts].toSorted(([left], [right]) => (left < right ? -1 : 1))
     for (const [key, count] of counts) this.emit(recordOf(key, `tick${String(count)}`, streamTime))
   }

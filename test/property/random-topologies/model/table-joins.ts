@@ -47,7 +47,9 @@ export class TableJoin extends TableNode {
 
   override get(key: Key): Held | undefined {
     if (this.#isStored) return new Rows(this.memory.rows).get(key)
-    const [left, right] = this.#tables.map(table => table.get(key))
+    const left = this.#tables[LEFT].get(key)
+    if (left === undefined && this.#kind !== 'outer') return undefined
+    const right = this.#tables[RIGHT].get(key)
     const value = this.#join(left?.value ?? null, right?.value ?? null, key)
     return value === null ? undefined : { value, time: Math.max(left?.time ?? -1, right?.time ?? -1) }
   }

@@ -170,11 +170,14 @@ export class DerivedTable extends TableNode {
   override process(record: Flowing): void {
     const { key, time } = record
     const value = this.#changedValue(key, record.value)
-    const before = this.#isStored ? (this.get(key)?.value ?? null) : this.#changedValue(key, record.old)
-    const old = this.sendsOld ? before : null
+    const old = this.sendsOld ? this.#before(record) : null
     if (this.#isFilter && this.sendsOld && !this.#parent.isVersioned && old === null && value === null) return
     if (this.#isStored) new Rows(this.memory.rows).put(key, value, time)
     this.emit({ ...record, value, old })
+  }
+
+  #before({ key, old }: Flowing): unknown {
+    return this.#isStored ? (this.get(key)?.value ?? null) : this.#changedValue(key, old)
   }
 
   #changed(key: Key, held: Held | undefined): Held | undefined {
