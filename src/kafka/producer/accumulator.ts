@@ -339,7 +339,7 @@ export class Accumulator {
     const dueMs = open.lingerFromMs + this.#options.lingerMs - nowMs
     // A due batch that is not full also waits for the ones before it: meanwhile it may fill, which costs no time.
     if (!everything && (dueMs > 0 || !buffer.lane.idle)) {
-      this.#options.onExpected(buffer.lane, nowMs)
+      if (open.writer.count > 0) this.#options.onExpected(buffer.lane, nowMs)
       return dueMs > 0 ? dueMs : -1
     }
     buffer.open = undefined

@@ -133,6 +133,22 @@ describe('accumulator', () => {
     expect(filled.batches()).to.have.lengthOf(1)
   })
 
+  it('tells what it expects to send while records wait, and nothing of a batch without any', () => {
+    const expected: string[] = []
+    const filled = new FilledAccumulator({
+      lingerMs: 10,
+      onExpected: ({ topic, partition }, nowMs) => expected.push(`${topic}-${String(partition)} at ${String(nowMs)}`),
+    })
+    filled.accumulator.register('small', 1_100)
+    expect(() => {
+      filled.append('z'.repeat(2_000), 0, 'small')
+    }).to.throw(MillraceError)
+    filled.append('waits', 3)
+    filled.accumulator.close(5, false)
+    filled.accumulator.close(15, false)
+    expect(expected).to.deep.equal(['out-3 at 5'])
+  })
+
   it('lets a batch that is due fill up while the one before is on its way', () => {
     const filled = new FilledAccumulator()
     filled.append('first')
