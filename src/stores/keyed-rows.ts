@@ -7,13 +7,14 @@ import { KeyTable } from './key-table.ts'
 const ROWS_MIN = 32
 const NONE = -1
 
-/** A row: time and tag as doubles, then its neighbours and its key as integers. Side by side, for the cache. */
+/** A row: time and tag as doubles, then its neighbours, its key and that key's length as integers. Side by side, for the cache. */
 const ROW_SHIFT = 2
 const TAG = 1
 const INTS_SHIFT = 3
 const OLDER = 4
 const NEWER = 5
 const KEY = 6
+const KEY_LENGTH = 7
 
 /** Rows of a key, a time and a tag that tells rows of equal time apart: the rows of one key are linked in the order of time and tag. */
 export class KeyedRows {
@@ -106,6 +107,7 @@ export class KeyedRows {
     this.#ints[(row << INTS_SHIFT) + OLDER] = older
     this.#ints[(row << INTS_SHIFT) + NEWER] = newer
     this.#ints[(row << INTS_SHIFT) + KEY] = key
+    this.#ints[(row << INTS_SHIFT) + KEY_LENGTH] = this.#keys.keyLength(key)
     if (older !== NONE) this.#ints[(older << INTS_SHIFT) + NEWER] = row
     if (newer === NONE) this.#newest[key] = row
     else this.#ints[(newer << INTS_SHIFT) + OLDER] = row
@@ -158,7 +160,7 @@ export class KeyedRows {
 
   /** Bytes of the key of a row. */
   keyLength(row: number): number {
-    return this.#keys.keyLength(this.#keyOf(row))
+    return this.#ints[(row << INTS_SHIFT) + KEY_LENGTH] ?? 0
   }
 
   /** Forgets all rows and keys; the arena is the caller's to clear. */
