@@ -10,6 +10,8 @@ const ROWS_MIN = 32
 export class OrderedRows {
   readonly #timeOf: (row: number) => number
   readonly #chunks: number[][] = []
+  /** Rows at the beginning of the first chunk that are gone; it is cut only before it is searched. Never all of it. */
+  #gone = 0
   /** Number of its arrival, by row. */
   #arrivals = new Float64Array(ROWS_MIN)
   #arrived = 0
@@ -21,7 +23,7 @@ export class OrderedRows {
 
   /** The row with the lowest time, or −1. */
   get first(): number {
-    return this.#chunks[0]?.[0] ?? -1
+    return this.#chunks[0]?.[this.#gone] ?? -1
   }
 
   add(row: number): void {
@@ -33,6 +35,7 @@ export class OrderedRows {
       else this.#chunks.push([row])
       return
     }
+    this.#cut()
     const chunkAt = this.#chunkAtOrAfter(time, this.#arrived)
     const chunk = this.#chunks[chunkAt]
     assert(chunk !== undefined, 'a row before the last has a chunk', { row })
@@ -42,11 +45,14 @@ export class OrderedRows {
 
   remove(row: number): void {
     const [first] = this.#chunks
-    if (first?.[0] === row) {
-      first.shift()
-      if (first.length === 0) this.#chunks.shift()
+    if (first?.[this.#gone] === row) {
+      this.#gone += 1
+      if (this.#gone < first.length) return
+      this.#chunks.shift()
+      this.#gone = 0
       return
     }
+    this.#cut()
     const time = this.#timeOf(row)
     const arrival = this.#arrivals[row] ?? 0
     const chunkAt = this.#chunkAtOrAfter(time, arrival)
@@ -59,6 +65,7 @@ export class OrderedRows {
 
   /** Takes out all rows of the lowest time, in the order of their arrival. */
   takeFirst(): number[] {
+    this.#cut()
     const taken: number[] = []
     const time = this.#timeOf(this.first)
     let [chunk] = this.#chunks
@@ -75,6 +82,7 @@ export class OrderedRows {
 
   /** Rows whose time is in `[from, to]`, by time; rows are not to come or go meanwhile. */
   *scan(from: number, to: number): IterableIterator<number> {
+    this.#cut()
     let chunkAt = this.#chunkAtOrAfter(from, -1)
     let index = this.#indexIn(this.#chunks[chunkAt] ?? [], from, -1)
     for (;;) {
@@ -92,7 +100,14 @@ export class OrderedRows {
 
   clear(): void {
     this.#chunks.length = 0
+    this.#gone = 0
     this.#arrived = 0
+  }
+
+  #cut(): void {
+    if (this.#gone === 0) return
+    this.#chunks[0]?.splice(0, this.#gone)
+    this.#gone = 0
   }
 
   #arrive(row: number): void {
