@@ -28,6 +28,8 @@ export class LogKeys {
       copyBytes(key, place, 0)
       return place
     }
+    // A tail that is refused may have been written in part.
+    this.#lastPlace = undefined
     this.#write(place, key, time, tag)
     this.#lastPlace = place
     this.#lastTime = time

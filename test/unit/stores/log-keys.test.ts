@@ -8,6 +8,7 @@ function newKeys(): LogKeys {
     write(into, at, time, tag) {
       if (time < 0) throw new RangeError('before all time')
       into[at] = time
+      if (tag < 0) throw new RangeError('no tag')
       into[at + 1] = tag
     },
   })
@@ -32,6 +33,13 @@ describe('changelog keys of rows', () => {
     const keys = newKeys()
     lentBy(keys, 'a', 1, 2)
     for (const time of [-1, -1]) expect(() => lentBy(keys, 'a', time, 2)).to.throw(RangeError)
+    expect(lentBy(keys, 'a', 1, 2)).to.deep.equal([97, 1, 2])
+  })
+
+  it('have nothing of one that was refused when half of it was written', () => {
+    const keys = newKeys()
+    lentBy(keys, 'a', 1, 2)
+    expect(() => lentBy(keys, 'a', 9, -1)).to.throw(RangeError)
     expect(lentBy(keys, 'a', 1, 2)).to.deep.equal([97, 1, 2])
   })
 
