@@ -87,6 +87,20 @@ describe('task executor', () => {
     expect(both.process([task], ANY)).to.equal(3)
   })
 
+  it('hides no failure but a topic that is to be looked up', () => {
+    const failure = new MillraceError('PROCESSING_FAILED')
+    const fail = (): never => {
+      throw failure
+    }
+    const failing = { task: { process: fail, punctuate: fail } } as unknown as ActiveTask
+    const one = executor()
+    expect(() => one.process([failing], ANY)).to.throw(failure)
+    expect(() => {
+      one.punctuate([failing])
+    }).to.throw(failure)
+    expect(one.takeUnresolvedTopic()).to.equal(undefined)
+  })
+
   it('notices within sixteen records that steps have turned slow', () => {
     let ms = 0
     const { task } = taskOf(clock, 10_000, () => ms)

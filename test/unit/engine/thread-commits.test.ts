@@ -28,6 +28,9 @@ class CommitsBench {
   outcomes = new Answers<CommitOutcome>('committed')
   aborts = new Answers<'done'>('done')
   forgotten = 0
+  /** How long a commit takes, in ms. */
+  took = 0
+  readonly #schedule = new CommitSchedule({ intervalMs: 100, ageMaxMs: 5_000, bytesMax: 1_000 }, this.clock.nowMs())
   readonly tasks: readonly ActiveTask[]
   readonly commits: ThreadCommits
 
@@ -48,7 +51,7 @@ class CommitsBench {
         admit: () => undefined,
         commit: async reason => {
           this.reasons.push(reason)
-          await Promise.resolve()
+          await this.clock.advance(this.took)
           return this.outcomes.next()
         },
         abort: async () => {
@@ -56,7 +59,7 @@ class CommitsBench {
           this.aborts.next()
         },
       },
-      schedule: new CommitSchedule({ intervalMs: 100, ageMaxMs: 5_000, bytesMax: 1_000 }, clock.nowMs()),
+      schedule: this.#schedule,
       claims: this.claims,
       purge: new RepartitionPurge(
         {
@@ -80,6 +83,11 @@ class CommitsBench {
         this.forgotten += 1
       },
     })
+  }
+
+  /** How long a thread that has read everything waits for its next commit. */
+  untilNextMs(): number {
+    return this.#schedule.nextMs(true) - this.clock.nowMs()
   }
 
   read(): this {
@@ -170,6 +178,19 @@ describe('commits of a thread', () => {
     await bench.commits.commit('rebalance')
 
     expect(bench.records).to.deep.equal([])
+  })
+
+  it('learn nothing from a commit that did nothing about how long one takes', async () => {
+    const bench = new CommitsBench()
+    bench.outcomes = new Answers<CommitOutcome>('committed', 'nothing')
+    bench.took = 20
+    await bench.commits.commit('interval')
+    const untilNextMs = bench.untilNextMs()
+    bench.took = 0
+    for (let count = 0; count < 10; count += 1) await bench.commits.commit('rebalance')
+
+    expect(untilNextMs).to.be.below(80)
+    expect(bench.untilNextMs()).to.equal(untilNextMs + 20)
   })
 
   it('keep their records when they fail, and lose them with an abort', async () => {

@@ -61,6 +61,7 @@ describe('JsonWriter', () => {
       Buffer.from('x'),
       { toJSON: () => 5 },
       { toJSON: 5 },
+      Object.assign([1], { toJSON: () => 5 }),
       Object.create({ toJSON: () => 5 }),
       Object.create(null),
       cyclic,
@@ -82,6 +83,13 @@ describe('JsonWriter', () => {
     const huge = { a: Array.from({ length: 100_000 }, (_, index) => index) }
     for (let count = 0; count < 10; count += 1) expect(written(huge, writer)).to.equal(undefined)
     expect(written(value, writer)).to.equal(JSON.stringify(value))
+  })
+
+  it('gives no bytes of memory that has become too small', () => {
+    const writer = new JsonWriter()
+    expect(written({ a: 1 }, writer)).to.equal('{"a":1}')
+    expect(written({ a: 'ü'.repeat(900) }, writer)).to.equal(undefined)
+    expect(written({ a: 2 }, writer)).to.equal('{"a":2}')
   })
 
   it('writes nothing that all objects have been given', () => {

@@ -97,6 +97,21 @@ describe('the key of joined records', () => {
     expect(new Set(keys)).to.deep.equal(new Set(['k']))
   })
 
+  it('is read for a step on the other of two tables that keeps nothing', () => {
+    const keys: unknown[] = []
+    const known = (_: string, key: string): boolean => keys.push(key) > 0
+    const joiner = declareReads<Joiner>((left, right) => `${left}+${String(right)}`)
+    const define: Define = b => {
+      const right = b.table('right', { ...side, store: 'r' }).filter(known)
+      b.table('left', { ...side, store: 'l' })
+        .join(right, joiner)
+        .toStream()
+        .to('out', { value: string })
+    }
+    expect(outOf(define, joiner)).to.deep.equal(['k=l+r'])
+    expect(new Set(keys)).to.deep.equal(new Set(['k']))
+  })
+
   it('is read where records wait for a partner: they leave at the time of another', () => {
     const joiner = declareReads<Joiner>((left, right) => `${left}+${String(right)}`)
     const define: Define = b => {
@@ -104,5 +119,35 @@ describe('the key of joined records', () => {
     }
     expect(outOf(define, joiner)).to.deep.equal(['k=l+r'])
     expect(written).to.be.above(0)
+  })
+
+  it('is read where records wait for the table to have come as far', () => {
+    const joiner = declareReads<Joiner>((left, right) => `${left}+${String(right)}`)
+    const define: Define = b => {
+      const right = b.stream('right', side).toTable({ store: 's', versioned: { historyRetention: 100 } })
+      b.stream('left', side).join(right, joiner, { grace: 5, name: 'waiting' }).to('out', { value: string })
+    }
+    using driver = new TestDriver(streams(b => define(b, joiner)))
+    driver.input('right', text).pipe('k', 'r', 1)
+    const left = driver.input('left', text)
+    left.pipe('k', 'l', 2)
+    left.pipe('x', 'later', 10)
+    // Too late to wait.
+    left.pipe('k', 'late', 3)
+    expect(driver.output('out', text).readKeyValues()).to.deep.equal([
+      ['k', 'l+r'],
+      ['k', 'late+r'],
+    ])
+  })
+
+  it('is read by a selector of the global table alone', () => {
+    const joiner = declareReads<Joiner>((left, right) => `${left}+${String(right)}`)
+    const define: Define = b => {
+      const global = b.globalTable('right', { ...text, store: 'g' })
+      b.stream('left', side)
+        .join(global, (_, key) => key, joiner)
+        .to('out', { value: string })
+    }
+    expect(outOf(define, joiner)).to.deep.equal(['k=l+r'])
   })
 })

@@ -6,6 +6,7 @@ import { bytes, string } from '../../../src/serdes/text.ts'
 import { sessionWindowed, timeWindowed } from '../../../src/serdes/windowed.ts'
 import { TestDriver } from '../../../src/testing/test-driver.ts'
 import type { StreamsProperties } from '../../../src/topology/properties.ts'
+import { declareReads } from '../../../src/topology/reads.ts'
 import { streams } from '../../../src/topology/streams.ts'
 
 /** Tells whether a key was decoded and written anew: it is in capitals then. */
@@ -126,6 +127,40 @@ describe('keys of windows', () => {
         .to('out')
     })
     expect(outOf(topology, [1])).to.deep.equal(['k 0 0000000000000001'])
+    expect(seen).to.deep.equal(['k'])
+  })
+
+  it('reach a reducer decoded, and a merger whose aggregator reads none', () => {
+    const seen: unknown[] = []
+    const note = <T>(value: T, key: unknown): T => {
+      seen.push(key)
+      return value
+    }
+    const reduced = streams(b => {
+      b.stream('in', { key: string, value: string })
+        .groupByKey()
+        .windowedBy({ tumbling: 10, grace: 0 })
+        .reduce((left, right, ...[key]: readonly unknown[]) => note(left + right, key), { store: 's' })
+        .toStream()
+        .to('out')
+    })
+    expect(outOf(reduced, [1, 2])).to.deep.equal(['k 0 76', 'k 0 7676'])
+    expect(seen.splice(0)).to.deep.equal(['k'])
+
+    const merged = streams(b => {
+      b.stream('in', { key: string, value: string })
+        .groupByKey()
+        .windowedBy({ session: 5, grace: 0 })
+        .aggregate(
+          () => 0,
+          declareReads((total: number) => total + 1, 'value'),
+          (left, right, key) => note(left + right, key),
+          { value: long, store: 's' },
+        )
+        .toStream()
+        .to('out')
+    })
+    expect(outOf(merged, [1, 4])).to.have.length(3)
     expect(seen).to.deep.equal(['k'])
   })
 

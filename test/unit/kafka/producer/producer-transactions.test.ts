@@ -91,6 +91,24 @@ describe('the transactions of a producer', () => {
     expect([...scripted.valuesOf(1), ...scripted.valuesOf(0)]).to.deep.equal(['a', 'b'])
   })
 
+  it('take in partitions as early in the tenth of them as in the first', async () => {
+    const { producer } = await start(2, { lingerMs: TIMEOUT_MS })
+    for (let count = 1; count <= 10; count += 1) {
+      scripted.append(String(count))
+      await eventually(
+        'the partition is added while its record waits',
+        () => {
+          producer.pump()
+          return scripted.additions.length === count
+        },
+        TIMEOUT_MS / 10,
+      )
+      await producer.flush(TIMEOUT_MS)
+      await commit()
+    }
+    expect(scripted.valuesOf(0)).to.have.length(10)
+  })
+
   it('are aborted when partitions were taken in and nothing was sent', async () => {
     const { producer } = await start(2, { lingerMs: TIMEOUT_MS })
     scripted.append('dropped')

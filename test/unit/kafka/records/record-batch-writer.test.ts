@@ -1,4 +1,5 @@
 import { expect } from 'chai'
+import { createHash } from 'node:crypto'
 import { BATCH } from '../../../../src/kafka/records/batch-layout.ts'
 import { prepareCompression } from '../../../../src/kafka/records/compression.ts'
 import { crc32c } from '../../../../src/kafka/records/crc32c.ts'
@@ -129,6 +130,21 @@ describe('record batch writer', () => {
       if (codec !== 'none') expect(sealed.bytes.length).to.be.below(writer.bytes)
     }
   })
+
+  for (const codec of ['gzip', 'snappy', 'lz4', 'zstd'] as const) {
+    it(`keeps all of what becomes longer when it is compressed (${codec})`, () => {
+      const parts = Array.from({ length: 63 }, (_, part) => createHash('sha256').update(String(part)).digest())
+      const noise = Buffer.concat(parts, 2_000)
+      const writer = aWriter(61 + 2_009)
+      writer.append(null, noise, 5, NO_HEADERS)
+      expect(writer.bytes, 'its memory is full').to.equal(61 + 2_009)
+      const sealed = writer.seal(codec)
+      sealed.stamp(null)
+
+      expect(sealed.bytes.length).to.be.above(writer.bytes)
+      expect(readBlock(sealed.bytes).records.map(({ value }) => value)).to.deep.equal([noise.toString()])
+    })
+  }
 })
 
 function stamped(writer: RecordBatchWriter): Buffer {
