@@ -1,5 +1,5 @@
 import { isUtf8 } from 'node:buffer'
-import { RECENT_TEXTS, type JsonMember, type JsonPlace } from './json-shapes.ts'
+import { PATIENCE_MAX, RECENT_TEXTS, type JsonMember, type JsonPlace } from './json-shapes.ts'
 
 const QUOTE = 0x22
 const COMMA = 0x2c
@@ -39,7 +39,7 @@ const NULL = Buffer.from('null')
 
 /**
  * Reads JSON texts that are written as others before, with the same keys in the same order, and gives what `JSON.parse` would;
- * or gives up. `JSON.parse` takes two to four times as long, because it looks up each text of up to ten characters, and each
+ * or gives up. `JSON.parse` takes 1.4 to 2.6 times as long, because it looks up each text of up to ten characters, and each
  * key, in a table of the runtime that grows with the texts (docs/performance.md).
  */
 export class JsonReader {
@@ -136,7 +136,7 @@ export class JsonReader {
     }
   }
 
-  #string({ recent }: JsonPlace): string | undefined {
+  #string(place: JsonPlace): string | undefined {
     const bytes = this.#bytes
     const end = this.#end
     const start = this.#at + 1
@@ -153,16 +153,21 @@ export class JsonReader {
     if (seen === BEYOND_ASCII) return this.#decoded(start, at)
     const length = at - start
     if (length === 0) return ''
-    if (length > RECENT_LENGTH_MAX) return bytes.toString('latin1', start, at)
+    if (length > RECENT_LENGTH_MAX || place.patience === 0) return this.#piece(start, at)
     const slot = ((bytes[start] ?? 0) + (bytes[at - 1] ?? 0) + length) & (RECENT_TEXTS - 1)
-    const known = recent[slot] ?? ''
-    if (known.length === length && this.#isAt(start, known)) return known
-    const text =
-      length <= PIECE_LENGTH_MAX
-        ? (this.#text ??= bytes.toString('latin1')).substring(start, at)
-        : bytes.toString('latin1', start, at)
-    recent[slot] = text
-    return text
+    const known = place.recent[slot] ?? ''
+    if (known.length === length && this.#isAt(start, known)) {
+      place.patience = PATIENCE_MAX
+      return known
+    }
+    place.patience -= 1
+    return (place.recent[slot] = this.#piece(start, at))
+  }
+
+  #piece(start: number, end: number): string {
+    return end - start > PIECE_LENGTH_MAX
+      ? this.#bytes.toString('latin1', start, end)
+      : (this.#text ??= this.#bytes.toString('latin1')).substring(start, end)
   }
 
   /** A string in which something special stands, which is not its end. */
@@ -243,7 +248,20 @@ export class JsonReader {
     const start = this.#at
     const { length } = expected
     if (start + length > this.#end) return false
-    for (let index = 0; index < length; index += 1) if (bytes[start + index] !== expected[index]) return false
+    let index = 0
+    // A few at a time, because each turn of a loop costs as much as a byte.
+    for (; index + 3 < length; index += 4) {
+      const at = start + index
+      if (
+        bytes[at] !== expected[index] ||
+        bytes[at + 1] !== expected[index + 1] ||
+        bytes[at + 2] !== expected[index + 2] ||
+        bytes[at + 3] !== expected[index + 3]
+      ) {
+        return false
+      }
+    }
+    for (; index < length; index += 1) if (bytes[start + index] !== expected[index]) return false
     this.#at = start + length
     return true
   }

@@ -6,6 +6,8 @@ const WAYS_MAX = 8
 const DEPTH_MAX = 16
 /** How many texts are remembered where values stand; a power of two. */
 export const RECENT_TEXTS = 8
+/** As many texts in a row may be new before a place gives up comparing them with the last ones. */
+export const PATIENCE_MAX = 64
 
 const STRING_TOKEN = /"(?:[^"\\]|\\.)*"/y
 const SCALAR_TOKEN = /[^\s,\]}]+/y
@@ -21,6 +23,8 @@ export interface JsonPlace {
   elements: JsonPlace | undefined
   /** Texts that have stood here, to be given again instead of made again. */
   readonly recent: string[]
+  /** How many more texts may be other ones than before; 0 = it is not looked any more. */
+  patience: number
 }
 
 /** A member of objects. */
@@ -135,5 +139,11 @@ export class JsonShapes {
 }
 
 function newPlace(): JsonPlace {
-  return { starts: [], members: [], elements: undefined, recent: Array.from({ length: RECENT_TEXTS }, () => '') }
+  return {
+    starts: [],
+    members: [],
+    elements: undefined,
+    recent: Array.from({ length: RECENT_TEXTS }, () => ''),
+    patience: PATIENCE_MAX,
+  }
 }

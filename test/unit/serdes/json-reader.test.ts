@@ -72,6 +72,14 @@ describe('JsonReader', () => {
     }
   })
 
+  it('reads texts that are all different, and then the same', () => {
+    const reader = new ReaderUnderTest([ORDER])
+    for (let count = 0; count < 200; count += 1) {
+      const id = `o${String(count < 150 ? count : 7)}`
+      expect(reader.reads(Buffer.from(ORDER.replace('o1', id))), id).to.equal(true)
+    }
+  })
+
   it('leaves numbers to JSON.parse that it could round otherwise', () => {
     for (const number of ['1e5', '1E-5', '1234567890123456', '0.1234567890123456', '9007199254740993', '1.5e3']) {
       expect(reads(`{"a":${number}}`, '{"a":1}'), number).to.equal(false)
