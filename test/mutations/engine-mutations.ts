@@ -311,4 +311,47 @@ export const ENGINE_MUTATIONS: readonly Mutation[] = [
       },
     ],
   },
+  {
+    name: 'global-table-early',
+    bug: 'A global table that is read anew counts as complete at the old end of its topic.',
+    file: 'engine/global-tables',
+    text: 'global.endOffset = ends.get(global.partition) ?? 0',
+    replacement: 'void ends',
+    caughtBy: [
+      {
+        file: 'unit/engine/global-tables',
+        title: 'are complete again only with all that their topic held when they were read anew',
+        reason: /the log has grown/,
+      },
+    ],
+  },
+  {
+    name: 'failure-taken-for-topic',
+    bug: 'Any failure of a step is taken for a topic that is to be looked up.',
+    file: 'engine/task-executor',
+    text: 'if (!(thrown instanceof UnresolvedTopic)) throw thrown',
+    replacement: 'if (!(thrown instanceof UnresolvedTopic)) return',
+    caughtBy: [
+      {
+        file: 'unit/engine/task-executor',
+        title: 'hides no failure but a topic that is to be looked up',
+        reason: /AssertionError/,
+      },
+    ],
+    cheap: true,
+  },
+  {
+    name: 'turns-without-pause',
+    bug: 'A thread with records that cannot be had turns without a pause before each commit.',
+    file: 'engine/commit-schedule',
+    text: 'if (!isIdle) return this.#lastMs + intervalMs',
+    replacement: 'void isIdle',
+    caughtBy: [
+      {
+        file: 'unit/engine/idle-time',
+        title: 'goes on past the early commit while records are known that cannot be had',
+        reason: /AssertionError/,
+      },
+    ],
+  },
 ]

@@ -1,3 +1,4 @@
+import { BYTES_MUTATIONS } from './bytes-mutations.ts'
 import { ENGINE_MUTATIONS } from './engine-mutations.ts'
 import { KAFKA_MUTATIONS } from './kafka-mutations.ts'
 import type { Mutation } from './mutation.ts'
@@ -12,4 +13,5 @@ export const MUTATIONS: readonly Mutation[] = [
   ...KAFKA_MUTATIONS,
   ...PRODUCER_MUTATIONS,
   ...OPERATOR_MUTATIONS,
+  ...BYTES_MUTATIONS,
 ]

@@ -144,4 +144,18 @@ export const PRODUCER_MUTATIONS: readonly Mutation[] = [
       },
     ],
   },
+  {
+    name: 'early-adding-dies-out',
+    bug: 'Partitions are added early in the first transactions only.',
+    file: 'kafka/producer/transaction-manager',
+    text: 'this.#earlyAdding.restart(clock.nowMs())',
+    replacement: 'void clock',
+    caughtBy: [
+      {
+        file: 'unit/kafka/producer/producer-transactions',
+        title: 'take in partitions as early in the tenth of them as in the first',
+        reason: /the partition is added while its record waits/,
+      },
+    ],
+  },
 ]
