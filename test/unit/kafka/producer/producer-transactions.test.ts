@@ -53,7 +53,8 @@ describe('the transactions of a producer', () => {
   it('take in every topic that is written before its first batch, in each of them anew', async () => {
     await start(2)
     for (const value of ['first', 'second']) {
-      scripted.append(value, 1)
+      // The first of them begins the transaction; the others find it open, and are added together.
+      await write(value, 1)
       scripted.append(value, 0, 'more')
       scripted.append(value)
       await scripted.producer.flush(TIMEOUT_MS)
