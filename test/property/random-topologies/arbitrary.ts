@@ -7,7 +7,7 @@ const fold = fc.constantFrom('count' as const, 'reduce' as const, 'aggregate' as
 const join = fc.constantFrom('inner' as const, 'left' as const, 'outer' as const)
 const grace = fc.constantFrom(0, 5, 10, 40, 200)
 const history = fc.option(fc.constantFrom(10, 40), { freq: 4, nil: null })
-const isStored = fc.boolean()
+const isStored = fc.constantFrom(false, false, true)
 const isLeft = fc.boolean()
 
 const windows: fc.Arbitrary<Windows> = fc.oneof(

@@ -15,7 +15,6 @@ export interface TableShape {
   readonly isVersioned: boolean
   /** Of windowed keys. */
   readonly windows: Windows | null
-  readonly value: 'text' | 'number'
 }
 
 /** What an operator gives. */
@@ -39,7 +38,7 @@ export interface Step {
   readonly isWritten: boolean
 }
 
-const TABLE: TableShape = { type: 'table', isVersioned: false, windows: null, value: 'text' }
+const TABLE: TableShape = { type: 'table', isVersioned: false, windows: null }
 const STREAM: Shape = { type: 'stream' }
 
 type Wanted = 'stream' | 'table' | 'anyTable' | 'unversionedTable'
@@ -128,13 +127,9 @@ function shapeOf(operation: Operation, [first]: readonly Input[]): Shape {
     case 'toTable':
       return { ...TABLE, isVersioned: operation.history !== null }
     case 'aggregate':
-      return {
-        ...TABLE,
-        isVersioned: operation.history !== null,
-        value: operation.fold === 'count' ? 'number' : 'text',
-      }
+      return { ...TABLE, isVersioned: operation.history !== null }
     case 'windowed':
-      return { ...TABLE, windows: operation.windows, value: operation.fold === 'count' ? 'number' : 'text' }
+      return { ...TABLE, windows: operation.windows }
     case 'cogroup':
       return { ...TABLE, windows: operation.windows }
     case 'tableFilter':
@@ -142,11 +137,11 @@ function shapeOf(operation: Operation, [first]: readonly Input[]): Shape {
       return { ...table, isVersioned: table.isVersioned && !operation.isStored }
     case 'tableMapValues':
     case 'tableTransformValues':
-      return { ...table, isVersioned: table.isVersioned && !operation.isStored, value: 'text' }
+      return { ...table, isVersioned: table.isVersioned && !operation.isStored }
     case 'suppress':
       return table
     case 'tableGroup':
-      return { ...TABLE, value: operation.fold === 'count' ? 'number' : 'text' }
+      return TABLE
     case 'tableJoin':
     case 'foreignKeyJoin':
       return TABLE

@@ -6,8 +6,8 @@ import { storeOf } from './build.ts'
 import { descriptionOf } from './description.ts'
 import { eventsOf, type Piped } from './events.ts'
 import { planOf, sourcesOf, storeKindOf, type Step } from './plan.ts'
-import { withFailures } from './user-functions.ts'
 import { modelRunOf, runOf, type Outcome } from './runs.ts'
+import { withFailures } from './user-functions.ts'
 
 /** Optimizations that change no result. */
 const OPTIMIZED = { 'topology.optimization': 'reuse.ktable.source.topics,single.store.self.join' } as const
@@ -19,7 +19,7 @@ const CACHE_BYTES = [100_000, 400]
 const numRuns = Number(process.env['RANDOM_TOPOLOGIES'] ?? 150)
 
 describe('random topologies', function () {
-  this.timeout(0)
+  this.timeout(60_000 + numRuns * 1_000)
 
   it('give what a naive model of them gives', () => {
     check((steps, events) => {
