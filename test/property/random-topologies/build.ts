@@ -7,6 +7,7 @@ import {
   StreamHandle,
   TableHandle,
 } from '../../../src/topology/handles.ts'
+import { declareReads } from '../../../src/topology/reads.ts'
 import { buildTopology } from '../../../src/topology/streams.ts'
 import type { Topology } from '../../../src/topology/topology.ts'
 import type { FoldKind, StreamJoinOperation, TableOperation, Windows } from './operations.ts'
@@ -54,21 +55,23 @@ class Building {
     const store = storeOf(id)
     switch (operation.kind) {
       case 'filter':
-        return this.#stream(first).filter(user.predicate(operation.fn))
+        return this.#stream(first).filter(predicateOf(operation.fn))
       case 'filterNot':
-        return this.#stream(first).filterNot(user.predicate(operation.fn))
+        return this.#stream(first).filterNot(predicateOf(operation.fn))
       case 'mapValues':
-        return this.#stream(first).mapValues(user.mapper(operation.fn)).withSerdes(nulls)
+        return this.#stream(first).mapValues(mapperOf(operation.fn)).withSerdes(nulls)
       case 'flatMapValues':
-        return this.#stream(first).flatMapValues(user.flatMapper(operation.fn)).withSerdes(nulls)
+        return this.#stream(first)
+          .flatMapValues(telling(operation.fn, user.flatMapper(operation.fn), false))
+          .withSerdes(nulls)
       case 'map':
         return this.#stream(first).map(user.pairMapper(operation.fn)).withSerdes(nulls)
       case 'flatMap':
         return this.#stream(first).flatMap(user.flatPairMapper(operation.fn)).withSerdes(nulls)
       case 'selectKey':
-        return this.#stream(first).selectKey(user.selector(operation.fn)).withSerdes(nulls)
+        return this.#stream(first).selectKey(selectorOf(operation.fn)).withSerdes(nulls)
       case 'split': {
-        const { some, rest } = this.#stream(first).split({ some: user.predicate(operation.fn), rest: 'default' })
+        const { some, rest } = this.#stream(first).split({ some: predicateOf(operation.fn), rest: 'default' })
         const [taken, other] = operation.taken === 'first' ? [some, rest] : [rest, some]
         if (taken === undefined || other === undefined) throw new RangeError('a split has two branches')
         other.to(`out-${String(id)}-other`)
@@ -124,12 +127,12 @@ class Building {
     const table = this.#table(first)
     switch (operation.kind) {
       case 'tableFilter':
-        return table.filter(user.predicate(operation.fn), operation.isStored ? { store } : {})
+        return table.filter(predicateOf(operation.fn), operation.isStored ? { store } : {})
       case 'tableFilterNot':
-        return table.filterNot(user.predicate(operation.fn), operation.isStored ? { store } : {})
+        return table.filterNot(predicateOf(operation.fn), operation.isStored ? { store } : {})
       case 'tableMapValues':
         return table
-          .mapValues(user.mapper(operation.fn), operation.isStored ? { store, value: string } : {})
+          .mapValues(mapperOf(operation.fn), operation.isStored ? { store, value: string } : {})
           .withSerdes({ value: string })
       case 'tableTransformValues': {
         const map = user.mapper(operation.fn)
@@ -153,12 +156,13 @@ class Building {
         return table.suppress({ until, ...bounded })
       }
       case 'tableJoin': {
+        const joiner = joinerOf(operation)
         const other = this.#table(second)
         const options = operation.isStored ? { store, value: string } : {}
         const joined = {
-          inner: () => table.join(other, user.joiner, options),
-          left: () => table.leftJoin(other, user.joiner, options),
-          outer: () => table.outerJoin(other, user.joiner, options),
+          inner: () => table.join(other, joiner, options),
+          left: () => table.leftJoin(other, joiner, options),
+          outer: () => table.outerJoin(other, joiner, options),
         }[operation.join]()
         return joined.withSerdes({ value: string })
       }
@@ -174,27 +178,28 @@ class Building {
 
   #joinStream(operation: StreamJoinOperation, first: Input, second: Input): StreamHandle {
     const stream = this.#stream(first)
+    const joiner = joinerOf(operation)
     switch (operation.kind) {
       case 'streamJoin': {
         const { before, after, grace, join } = operation
-        return stream.joinStream(this.#stream(second), user.joiner, { within: { before, after }, grace }, join)
+        return stream.joinStream(this.#stream(second), joiner, { within: { before, after }, grace }, join)
       }
       case 'streamTableJoin': {
         const table = this.#table(second)
         const grace = graceOf(operation.grace, second.shape)
-        if (grace === null) return stream.joinTable(table, user.joiner, {}, operation.isLeft)
+        if (grace === null) return stream.joinTable(table, joiner, {}, operation.isLeft)
         // A record without a key cannot wait for a table.
-        return stream.filter((_, key) => key !== null).joinTable(table, user.joiner, { grace }, operation.isLeft)
+        return stream.filter((_, key) => key !== null).joinTable(table, joiner, { grace }, operation.isLeft)
       }
       case 'globalTableJoin':
         this.#globalTable ??= this.#builder.globalTable('g', texts)
-        return stream.joinGlobalTable(this.#globalTable, user.selector(operation.fn), user.joiner, {}, operation.isLeft)
+        return stream.joinGlobalTable(this.#globalTable, selectorOf(operation.fn), joiner, {}, operation.isLeft)
     }
   }
 
   #grouped(input: Input, by: number | null): GroupedStreamHandle {
     const stream = this.#stream(input)
-    return by === null ? stream.groupByKey() : stream.groupBy(user.selector(by), nulls)
+    return by === null ? stream.groupByKey() : stream.groupBy(selectorOf(by), nulls)
   }
 
   #stream({ from, shape }: Input): StreamHandle {
@@ -280,7 +285,11 @@ function windowed(
     case 'aggregate':
       return windows.type === 'session'
         ? inWindows.aggregate(user.initializer, user.adder, user.merger, options)
-        : inWindows.aggregate(user.initializer, user.adder, options)
+        : inWindows.aggregate(
+            user.initializer,
+            declareReads((total: unknown, value: unknown) => user.adder(total, value), 'value'),
+            options,
+          )
   }
 }
 
@@ -296,4 +305,26 @@ function windowsOf(windows: Windows): Readonly<Record<string, number>> {
     case 'session':
       return { session: windows.gap, grace }
   }
+}
+
+/** Some functions say what they read, as expressions do: the other side may go on as bytes then. */
+function telling<F extends object>(fn: number, step: F, readsKey: boolean): F {
+  return fn < 3 ? step : declareReads(step, 'value', ...(readsKey ? (['key'] as const) : []))
+}
+
+function predicateOf(fn: number): ReturnType<typeof user.predicate> {
+  return telling(fn, user.predicate(fn), user.predicateReadsKey(fn))
+}
+
+function selectorOf(fn: number): ReturnType<typeof user.selector> {
+  return telling(fn, user.selector(fn), user.selectorReadsKey(fn))
+}
+
+function mapperOf(fn: number): ReturnType<typeof user.mapper> {
+  return telling(fn, user.mapper(fn), false)
+}
+
+function joinerOf(operation: object): typeof user.joiner {
+  const joiner = user.joinerOf(operation)
+  return user.joinerReadsKey(operation) ? joiner : declareReads(joiner, 'value')
 }

@@ -64,6 +64,10 @@ function condition(fn: number): (value: unknown, key: unknown) => boolean {
   }
 }
 
+export function predicateReadsKey(fn: number): boolean {
+  return fn % 3 === 2
+}
+
 /** A mapper of values; the second kind makes null of some. */
 export function mapper(fn: number): (value: unknown) => string | null {
   const map = mapping(fn)
@@ -105,6 +109,10 @@ function selection(fn: number): (value: unknown, key: unknown) => string | null 
   }
 }
 
+export function selectorReadsKey(fn: number): boolean {
+  return fn % 3 === 1
+}
+
 export function pairMapper(fn: number): (value: unknown, key: unknown) => [string | null, string | null] {
   const [key, value] = [selector(fn), mapper(fn)]
   return (oldValue, oldKey) => [key(oldValue, oldKey), value(oldValue)]
@@ -124,6 +132,15 @@ export function joiner(left: unknown, right: unknown, key: unknown): string | nu
   accept('joiner', left, right)
   const joined = `(${textOf(left)}|${textOf(right)})${textOf(key).slice(0, 1)}`
   return sum(joined) % 11 === 0 ? null : short(joined)
+}
+
+/** The joiner of an operation: every other one takes no notice of the key. */
+export function joinerOf(operation: object): typeof joiner {
+  return joinerReadsKey(operation) ? joiner : (left, right) => joiner(left, right, '')
+}
+
+export function joinerReadsKey(operation: object): boolean {
+  return sum(operation) % 2 === 0
 }
 
 /** A group of a table's row; some rows belong to none. */

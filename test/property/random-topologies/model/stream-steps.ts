@@ -13,7 +13,7 @@ export function joinStream(wiring: Wiring, operation: StreamJoinOperation, first
   switch (operation.kind) {
     case 'streamJoin': {
       const other = wiring.stream(second)
-      const join = new StreamJoin(model, user.joiner, { ...operation, kind: operation.join })
+      const join = new StreamJoin(model, user.joinerOf(operation), { ...operation, kind: operation.join })
       for (const [side, one] of [stream, other].entries()) wiring.distributedForJoin(one).node.feeds(join, side)
       return { node: join, isRekeyed: false }
     }
@@ -22,12 +22,12 @@ export function joinStream(wiring: Wiring, operation: StreamJoinOperation, first
       const grace = graceOf(operation.grace, second.shape)
       const node = grace === null ? stream.node : stream.node.feeds(withKeys(model))
       const { node: distributed } = wiring.distributedForJoin({ ...stream, node })
-      const join = new StreamTableJoin(table, user.joiner, { isLeft: operation.isLeft, grace })
+      const join = new StreamTableJoin(table, user.joinerOf(operation), { isLeft: operation.isLeft, grace })
       return { node: distributed.feeds(join), isRekeyed: false }
     }
     case 'globalTableJoin': {
       const join = new GlobalTableJoin(model, wiring.globalRows, user.selector(operation.fn), {
-        joiner: user.joiner,
+        joiner: user.joinerOf(operation),
         isLeft: operation.isLeft,
       })
       return { ...stream, node: stream.node.feeds(join) }

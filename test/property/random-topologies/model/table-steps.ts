@@ -44,7 +44,7 @@ export function addToTable(wiring: Wiring, operation: TableOperation, first: Inp
     case 'tableJoin':
       return new TableJoin(table, wiring.table(second), {
         kind: operation.join,
-        joiner: user.joiner,
+        joiner: user.joinerOf(operation),
         isStored: operation.isStored,
       })
     case 'foreignKeyJoin':
