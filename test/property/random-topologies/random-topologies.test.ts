@@ -4,13 +4,23 @@ import fc from 'fast-check'
 import { operators, records } from './arbitrary.ts'
 import { storeOf } from './build.ts'
 import { descriptionOf } from './description.ts'
+import type { StreamsProperties } from '../../../src/topology/properties.ts'
 import { eventsOf, type Piped } from './events.ts'
 import { planOf, sourcesOf, storeKindOf, type Step } from './plan.ts'
 import { modelRunOf, runOf, type Outcome } from './runs.ts'
 import { withFailures } from './user-functions.ts'
 
-/** Optimizations that change no result. */
-const OPTIMIZED = { 'topology.optimization': 'reuse.ktable.source.topics,single.store.self.join' } as const
+/**
+ * Optimizations that change no result. Of what is as old as its store keeps it, one store for both sides of a join forgets
+ * other records than two do, as in the JVM: the first of two has taken in the next record before it is searched.
+ */
+function optimizedFor(steps: readonly Step[], events: readonly Piped[]): Partial<StreamsProperties> {
+  const kept = steps.map(({ operation: o }) => (o.kind === 'streamJoin' ? o.before + o.after + o.grace : Infinity))
+  const times = events.map(({ time }) => time)
+  const isAllKept = Math.max(...times) - Math.min(...times) < Math.min(...kept) - 1
+  const reused = 'reuse.ktable.source.topics'
+  return { 'topology.optimization': isAllKept ? `${reused},single.store.self.join` : reused }
+}
 
 /** Caches: one that holds everything back until a commit, and one that is soon full. */
 const CACHE_BYTES = [100_000, 400]
@@ -34,7 +44,7 @@ describe('random topologies', function () {
 
   it('give the same results over any aborts and restarts (I13)', () => {
     check((steps, events) => [
-      resultsOf(runOf(steps, apart(events), { streams: OPTIMIZED })),
+      resultsOf(runOf(steps, apart(events), { streams: optimizedFor(steps, events) })),
       resultsOf(modelRunOf(steps, undisturbed(events))),
     ])
   })
