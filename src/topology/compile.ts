@@ -49,7 +49,8 @@ export interface ChainEntry {
 /** Compiles a subtopology into the closures of one task. Returns an entry per source, in the plan's order. */
 export function compileChain(plan: SubtopologyPlan, parts: ChainParts): readonly ChainEntry[] {
   const cached = new Set(plan.stores.filter(store => store.cacheBytes > 0).map(store => store.name))
-  const holdsBack = (node: GraphNode): boolean => [...node.stores].some(store => cached.has(store))
+  const holdsBack = ({ stores, lookUps }: GraphNode): boolean =>
+    [...stores].some(store => cached.has(store) && !lookUps.has(store))
   const flows = {
     key: new SideFlow(plan.nodes, 'key', holdsBack),
     value: new SideFlow(plan.nodes, 'value', holdsBack),

@@ -209,7 +209,7 @@ function addSubscriptions(joining: Joining, source: GraphNode): readonly GraphNo
         compiler.next,
       ),
   })
-  for (const used of origin.stores()) graph.connect(answer, used)
+  for (const used of origin.stores()) graph.connectLookUp(answer, used)
   const tell = graph.add({
     name: names.tell,
     parents: [right.node],
@@ -275,7 +275,7 @@ function addResolver(joining: Joining, source: GraphNode): GraphNode {
       )
     },
   })
-  for (const used of origin.stores()) graph.connect(node, used)
+  for (const used of origin.stores()) graph.connectLookUp(node, used)
   return node
 }
 

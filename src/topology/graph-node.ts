@@ -74,6 +74,8 @@ export interface GraphNode {
   readonly children: GraphNode[]
   /** Names of the stores it uses. */
   readonly stores: Set<string>
+  /** Those of them that it only looks into: others write them. */
+  readonly lookUps: Set<string>
   readonly source: SourceDefinition | undefined
   readonly sink: SinkDefinition | undefined
   /** What it means for the merging of repartition topics; `undefined` = nothing. */

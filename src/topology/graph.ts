@@ -81,6 +81,7 @@ export class Graph {
       parents,
       children: [],
       stores: new Set(),
+      lookUps: new Set(),
       source: definition.source,
       sink: definition.sink,
       keeps: definition.keeps,
@@ -114,6 +115,12 @@ export class Graph {
   /** Lets a node use a store; nodes that share a store belong to one subtopology. */
   connect(node: GraphNode, store: string): void {
     node.stores.add(store)
+  }
+
+  /** The same for a store that the node only looks into. */
+  connectLookUp(node: GraphNode, store: string): void {
+    this.connect(node, store)
+    node.lookUps.add(store)
   }
 
   /** Notes a mistake; all are reported together. */

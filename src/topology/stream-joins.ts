@@ -80,7 +80,7 @@ export function addTableJoin(
     graph.addStore(buffer.store)
     graph.connect(node, buffer.store.name)
   }
-  for (const store of table.origin.stores()) graph.connect(node, store)
+  for (const store of table.origin.stores()) graph.connectLookUp(node, store)
   return { graph, node, key, value: undefined, rekeyed: false, sources }
 }
 

@@ -85,7 +85,7 @@ function addSide(joining: Joining, name: string, isLeft: boolean): GraphNode {
     serdes: { key: own.key, value: undefined },
     compile: compiler => compileSide(joining, compiler, isLeft),
   })
-  for (const store of other.origin.stores()) own.graph.connect(node, store)
+  for (const store of other.origin.stores()) own.graph.connectLookUp(node, store)
   return node
 }
 

@@ -50,10 +50,16 @@ const joins: Readonly<Record<string, Define>> = {
 }
 
 /** What comes out of a record on each side, as `key=value`. */
-function outOf(define: Define, joiner: Joiner): string[] {
-  using driver = new TestDriver(streams(b => define(b, joiner)))
+function outOf(define: Define, joiner: Joiner, cacheBytes = 0): string[] {
+  const options = { commit: 'explicit', streams: { 'statestore.cache.max.bytes': cacheBytes } } as const
+  using driver = new TestDriver(
+    streams(b => define(b, joiner)),
+    options,
+  )
   driver.input('right', text).pipe('k', 'r', 1)
+  driver.commit()
   driver.input('left', text).pipe('k', 'l', 2)
+  driver.commit()
   return driver
     .output('out', text)
     .readKeyValues()
@@ -66,6 +72,12 @@ describe('the key of joined records', () => {
   })
 
   for (const [name, define] of Object.entries(joins)) {
+    it(`is written where the joined table has a cache, whoever reads it (${name})`, () => {
+      const joiner: Joiner = (left, right) => `${left}+${String(right)}`
+      expect(outOf(define, declareReads<Joiner>(joiner), 100_000)).to.deep.equal(['k=l+r'])
+      expect(outOf(define, joiner, 100_000)).to.deep.equal(['k=l+r'])
+    })
+
     it(`goes on with the bytes it was read with where the joiner does not read it (${name})`, () => {
       const joiner = declareReads<Joiner>((left, right) => `${left}+${String(right)}`)
       expect(outOf(define, joiner)).to.deep.equal(['k=l+r'])
