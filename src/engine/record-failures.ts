@@ -28,17 +28,21 @@ export function phaseOf(thrown: unknown): FailurePhase | undefined {
   return thrown instanceof MillraceError ? PHASES[thrown.code] : 'processing'
 }
 
-/** What an error policy sees of the current record. */
+/**
+ * What an error policy sees of the current record. Of one that was held back nobody has the bytes any more; those of the
+ * record that let it go are others.
+ */
 export function failureOf(phase: FailurePhase, cause: unknown, record: CurrentRecord): RecordFailure {
+  const { view, actsForAnother } = record
   return {
     phase,
     cause,
     node: (cause instanceof MillraceError ? cause.details.node : undefined) ?? record.node,
-    metadata: record.view.metadata,
-    timestamp: record.sourceTimestamp,
-    headers: record.sourceHeaders,
-    rawKey: record.rawKey,
-    rawValue: record.rawValue,
+    metadata: view.metadata,
+    timestamp: actsForAnother ? view.timestamp : record.sourceTimestamp,
+    headers: actsForAnother ? view.headers : record.sourceHeaders,
+    rawKey: actsForAnother ? null : record.rawKey,
+    rawValue: actsForAnother ? null : record.rawValue,
   }
 }
 

@@ -1,5 +1,4 @@
-import { MillraceError, reasonOf } from '../model/errors.ts'
-import type { ErrorPolicies, RecordFailure } from '../model/record-failure.ts'
+import { MillraceError } from '../model/errors.ts'
 import type { RecordSource } from '../model/record-source.ts'
 import { CurrentRecord } from '../operators/current-record.ts'
 import type { AnyState } from '../stores/any-state.ts'
@@ -11,8 +10,9 @@ import { PartitionQueue } from './partition-queue.ts'
 import { tracedPorts } from './provenance-collector.ts'
 import type { Punctuations } from './punctuations.ts'
 import { UnresolvedTopic } from './record-collector.ts'
-import { failureOf, phaseOf, reactionTo, sendDeadLetter, stopError } from './record-failures.ts'
+import { phaseOf } from './record-failures.ts'
 import { compileTask } from './task-chain.ts'
+import { TaskFailures } from './task-failures.ts'
 import { TaskProcessors } from './task-processors.ts'
 import type { TaskOptions, TaskPorts } from './task-ports.ts'
 import { TaskStores } from './task-stores.ts'
@@ -32,7 +32,7 @@ export class StreamTask {
   readonly lateness = new AgeHistogram()
   readonly variables = new TaskVariables()
   readonly #ports: TaskPorts
-  readonly #policies: ErrorPolicies
+  readonly #failures: TaskFailures
   readonly #record = new CurrentRecord()
   readonly #queues: readonly PartitionQueue[]
   /** The usual case, where there is nothing to choose. */
@@ -56,7 +56,7 @@ export class StreamTask {
       positionOf: topic => this.#queueOf.get(topic)?.position,
     }))
     this.idle = ports.idle
-    this.#policies = options.policies
+    this.#failures = new TaskFailures(this.id, options.policies, this.#ports, this.#record)
     const stores = new TaskStores(plan, partition, this.#ports.collector, options.sharedGlobals, this.#record)
     this.stores = stores.own
     this.#held = new HeldResults(stores.own)
@@ -206,7 +206,7 @@ export class StreamTask {
       this.#held.flush()
     } catch (thrown) {
       this.#rollback()
-      this.#answer(thrown, STOP_ALWAYS)
+      this.#failures.answer(thrown, STOP_ALWAYS)
     }
     this.#endRecord()
   }
@@ -292,13 +292,18 @@ export class StreamTask {
       }
     } catch (thrown) {
       this.#rollback()
-      if (thrown instanceof UnresolvedTopic) {
+      const failed = record.releases.takeFailed()
+      if (failed !== undefined || thrown instanceof UnresolvedTopic) {
         queue.putBack()
         // Punctuations that its time makes due come behind it.
         this.#streamTimeMs = timeBeforeMs
+      } else if (phaseOf(thrown) === 'deserialization') this.#enterUnread(queue)
+      this.#failures.answer(thrown, queue.source.errors)
+      if (failed !== undefined) {
+        record.leaveOut(failed)
+        this.#endRecord()
+        return
       }
-      if (phaseOf(thrown) === 'deserialization') this.#enterUnread(queue)
-      this.#answer(thrown, queue.source.errors)
     }
     this.#endRecord()
     queue.consume()
@@ -330,7 +335,7 @@ export class StreamTask {
         else this.#ports.timed(call)
       } catch (thrown) {
         this.#rollback()
-        this.#answer(thrown, undefined)
+        this.#failures.answer(thrown, undefined)
       }
       this.#endRecord()
     })
@@ -348,43 +353,6 @@ export class StreamTask {
     for (const store of this.stores) store.rollbackRecord()
     this.#processors.rollbackRecord()
     this.variables.rollbackRecord()
-  }
-
-  /** Applies the policy to a failure whose traces are undone already; throws when it says stop. */
-  #answer(thrown: unknown, ofSource: ErrorPolicies | undefined): void {
-    if (thrown instanceof UnresolvedTopic) throw thrown
-    const phase = phaseOf(thrown)
-    if (phase === undefined)
-      throw thrown instanceof MillraceError
-        ? thrown
-        : new MillraceError('INTERNAL', { cause: thrown, task: this.id, what: reasonOf(thrown) })
-    const policies = { ...this.#policies, ...ofSource }
-    const failure = failureOf(phase, thrown, this.#record)
-    const reaction = reactionTo(failure, policies)
-    this.#ports.failed?.(failure, reaction)
-    if (reaction === 'stop') throw stopError(failure, this.id)
-    this.#ports.collector.beginRecord()
-    if (reaction === 'skip') {
-      this.#ports.dropped('skipped')
-    } else {
-      const { deadLetterTopic } = policies
-      if (deadLetterTopic === undefined) throw stopError(failure, this.id)
-      this.#sendDeadLetter(failure, deadLetterTopic)
-      this.#ports.dropped('deadLettered')
-    }
-    const { node, metadata } = failure
-    this.#ports.logger.warn({ task: this.id, node, phase, reaction, ...metadata, err: thrown }, 'a record failed')
-  }
-
-  #sendDeadLetter(failure: RecordFailure, topic: string): void {
-    try {
-      sendDeadLetter(failure, topic, this.#ports.collector)
-      this.#wrote = true
-    } catch (thrown) {
-      this.#ports.collector.rollbackRecord()
-      // A dead letter that cannot be written is no answer: the first failure stops the task.
-      throw thrown instanceof UnresolvedTopic ? thrown : stopError(failure, this.id)
-    }
   }
 
   #queue(topic: string): PartitionQueue {

@@ -5,6 +5,7 @@ import { murmur2 } from '../model/murmur2.ts'
 import type { RecordContext, RecordMetadata } from '../model/record.ts'
 import type { RecordSource } from '../model/record-source.ts'
 import type { UpdateContext } from '../stores/suppress-state.ts'
+import { Releases } from './releases.ts'
 
 /** What user code sees of the record; one object per task, overwritten before each call. */
 class RecordView implements RecordContext {
@@ -32,6 +33,8 @@ export class CurrentRecord {
   readonly lent = new LentBytes()
   /** The hash of its key. */
   readonly keyHashes = new KeyHashes()
+  /** What it lets go of what was held back. */
+  readonly releases = new Releases()
   /** Headers as they were read. */
   sourceHeaders: RecordHeaders = NO_HEADERS
   /** Event time of the source record. */
@@ -82,6 +85,7 @@ export class CurrentRecord {
     this.#keyHash = keyHash
     this.sourceHeaders = headers
     this.isLatest = true
+    this.releases.begin(source, source.offset)
     // Still there when the record before failed while it let something go.
     this.#releasedBy = undefined
   }
@@ -100,9 +104,15 @@ export class CurrentRecord {
     view.timestamp = timestamp
     view.headers = NO_HEADERS
     this.source = undefined
+    this.releases.begin(undefined, -1)
     this.#forgetKey()
     this.sourceHeaders = NO_HEADERS
     this.sourceTimestamp = timestamp
+  }
+
+  /** Leaves a result out that the record lets go of, when it is processed again. */
+  leaveOut(release: number): void {
+    this.releases.leaveOut(release, this.source, this.source?.offset ?? -1)
   }
 
   /** To be called before user code of an operator runs. */
@@ -110,6 +120,11 @@ export class CurrentRecord {
     this.node = node
     this.view.timestamp = timestamp
     this.view.headers = headers
+  }
+
+  /** Whether one that was held back is acted for: neither its bytes nor what stands around them are those of the source's record. */
+  get actsForAnother(): boolean {
+    return this.#releasedBy !== undefined
   }
 
   /** Where what is being written comes from, to be acted for later. */

@@ -97,7 +97,9 @@ function closedSessionEmitter(
     if (lost > 0) dropped('windowNeverEmitted', lost)
     for (const [keyBytes, start, end, value] of store.fetchHeld(lower, upper)) {
       record.enter(name, end, headers)
-      next(windowed(readKey(keyBytes), start, end), value, end, headers, null)
+      record.releases.release(() => {
+        next(windowed(readKey(keyBytes), start, end), value, end, headers, null)
+      })
     }
   }
 }

@@ -43,8 +43,10 @@ export function suppress(
     if (update === undefined) return
     const { key, value, old, context } = update
     if (value !== null || until === 'firstUpdate') {
-      record.actingFor(context, name, () => {
-        next(readKey(key), value, context.timestamp, context.headers, old)
+      record.releases.release(() => {
+        record.actingFor(context, name, () => {
+          next(readKey(key), value, context.timestamp, context.headers, old)
+        })
       })
     }
     store.removeFirst()

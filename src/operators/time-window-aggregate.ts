@@ -85,7 +85,9 @@ export function finalEmitter(
     if (lost > 0) dropped('windowNeverEmitted', lost)
     for (const [keyBytes, start, value, timestamp] of store.fetchHeld(lower, upper)) {
       record.enter(name, timestamp, headers)
-      next(windowed(readKey(keyBytes), start, endOf(start)), value, timestamp, headers, null)
+      record.releases.release(() => {
+        next(windowed(readKey(keyBytes), start, endOf(start)), value, timestamp, headers, null)
+      })
     }
   }
 }

@@ -127,8 +127,10 @@ export class UnmatchedRecords {
     const decoded = keySerde.deserialize(key.subarray(HEAD_BYTES), { topic, side: 'key', headers: NO_HEADERS })
     for (const item of itemsOf(list)) {
       record.enter(name, time, headers)
-      const value = (isLeft ? left : right).deserialize(item, { topic, side: 'value', headers: NO_HEADERS })
-      next(decoded, made(isLeft ? joiner(value, null, decoded) : joiner(null, value, decoded)), time, headers)
+      record.releases.release(() => {
+        const value = (isLeft ? left : right).deserialize(item, { topic, side: 'value', headers: NO_HEADERS })
+        next(decoded, made(isLeft ? joiner(value, null, decoded) : joiner(null, value, decoded)), time, headers)
+      })
     }
   }
 }

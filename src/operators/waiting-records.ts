@@ -80,12 +80,14 @@ function emitter(parts: WaitingParts, next: Forward): (dueBefore: number) => voi
       const { timestamp, headers } = context
       const keyView = stored.subarray(KEY_AT, stored.length - SEQUENCE_BYTES)
       record.enter(name, timestamp, headers)
-      next(
-        key.deserialize(keyView, { topic, side: 'key', headers: NO_HEADERS }),
-        heldValue === null ? null : value.deserialize(heldValue, { topic, side: 'value', headers: NO_HEADERS }),
-        timestamp,
-        headers,
-      )
+      record.releases.release(() => {
+        next(
+          key.deserialize(keyView, { topic, side: 'key', headers: NO_HEADERS }),
+          heldValue === null ? null : value.deserialize(heldValue, { topic, side: 'value', headers: NO_HEADERS }),
+          timestamp,
+          headers,
+        )
+      })
       store.put(stored, null, STAMPED_WHEN_SENT)
     }
   }

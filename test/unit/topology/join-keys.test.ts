@@ -73,9 +73,8 @@ describe('the key of joined records', () => {
 
   for (const [name, define] of Object.entries(joins)) {
     it(`is written where the joined table has a cache, whoever reads it (${name})`, () => {
-      const joiner: Joiner = (left, right) => `${left}+${String(right)}`
-      expect(outOf(define, declareReads<Joiner>(joiner), 100_000)).to.deep.equal(['k=l+r'])
-      expect(outOf(define, joiner, 100_000)).to.deep.equal(['k=l+r'])
+      expect(outOf(define, declareReads<Joiner>(bothSides), 100_000)).to.deep.equal(['k=l+r'])
+      expect(outOf(define, bothSides, 100_000)).to.deep.equal(['k=l+r'])
     })
 
     it(`goes on with the bytes it was read with where the joiner does not read it (${name})`, () => {
@@ -163,3 +162,7 @@ describe('the key of joined records', () => {
     expect(outOf(define, joiner)).to.deep.equal(['k=l+r'])
   })
 })
+
+function bothSides(left: string, right: string | null): string {
+  return `${left}+${String(right)}`
+}

@@ -46,6 +46,11 @@ export abstract class ModelNode {
     return node
   }
 
+  /** Lets go of a result that was held back. */
+  release(handOn: () => void): void {
+    this.model.release(handOn)
+  }
+
   emit(record: Flowing): void {
     for (const { node, side } of this.children) node.process(record, side)
   }
@@ -147,6 +152,10 @@ export class Model {
   streamTime = -1
   /** Whether a record whose processing fails is passed over. */
   skipsFailures = false
+  /** Results let go of by the record at work, the one being handed on, and those that failed before. */
+  #releases = 0
+  #releasing: number | undefined
+  #failed = new Set<number>()
   #committedSent = 0
   #tasks: readonly Task[] = []
 
@@ -217,19 +226,48 @@ export class Model {
     }
   }
 
-  /** What fails has left nothing behind. */
+  /** Hands on a result that was held back, unless it has failed before. */
+  release(handOn: () => void): void {
+    const number = this.#releases++
+    if (this.#failed.has(number)) return
+    const outer = this.#releasing
+    this.#releasing = number
+    handOn()
+    this.#releasing = outer
+  }
+
+  /** What fails has left nothing behind; where that is a result let go of, the rest is done without it. */
   #attempt(work: () => void): void {
+    this.#failed = new Set()
+    while (!this.#isDone(work)) this.drop('skipped')
+  }
+
+  #takeReleasing(): number | undefined {
+    const releasing = this.#releasing
+    this.#releasing = undefined
+    return releasing
+  }
+
+  #isDone(work: () => void): boolean {
     const memories = this.skipsFailures ? this.nodes.map(node => structuredClone(node.memory)) : []
     const lengths = this.sources.map(({ log }) => log.length)
     const sent = this.sent.length
+    this.#releases = 0
     try {
       work()
+      return true
     } catch (thrown) {
       if (!this.skipsFailures) throw thrown
       for (const [at, node] of this.nodes.entries()) node.memory = memories[at] ?? {}
       for (const [at, source] of this.sources.entries()) source.log.length = lengths[at] ?? 0
       this.sent.length = sent
+      const failed = this.#takeReleasing()
+      if (failed !== undefined) {
+        this.#failed.add(failed)
+        return false
+      }
       this.drop('skipped')
+      return true
     }
   }
 }

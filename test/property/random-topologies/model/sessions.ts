@@ -105,7 +105,11 @@ export class SessionTable extends TableNode {
       if (isDue(session) && session.key.end < heldFrom) this.drop('windowNeverEmitted')
     const due = this.#from(heldFrom).filter(isDue)
     memory.closed = closeTime
-    for (const { key, value } of due) this.emit(recordOf(key, value, key.end))
+    for (const { key, value } of due) {
+      this.release(() => {
+        this.emit(recordOf(key, value, key.end))
+      })
+    }
   }
 
   #from(end: number): readonly Session[] {

@@ -121,7 +121,9 @@ export class StreamJoin extends ModelNode {
         continue
       }
       memory.waiting = memory.waiting.filter(other => other !== waiting)
-      this.#tell(waiting.record, null, waiting.side, waiting.record.time)
+      this.release(() => {
+        this.#tell(waiting.record, null, waiting.side, waiting.record.time)
+      })
     }
   }
 }
@@ -166,7 +168,11 @@ export class StreamTableJoin extends ModelNode {
       (left, right) => left.time - right.time || compareKeys(left.key, right.key),
     )
     this.memory.waiting = ordered.filter(waiting => waiting.time > due)
-    for (const waiting of ordered) if (waiting.time <= due) this.#join(waiting)
+    for (const waiting of ordered.filter(other => other.time <= due)) {
+      this.release(() => {
+        this.#join(waiting)
+      })
+    }
   }
 
   #join({ key, value, time }: Flowing): void {

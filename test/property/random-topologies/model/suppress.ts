@@ -73,7 +73,11 @@ export class Suppress extends TableNode {
     const [first] = this.memory.held
     if (first === undefined) return
     // A final result is never a deletion.
-    if (!this.#isFinal || first.record.value !== null) this.emit({ ...first.record, isLatest: true })
+    if (!this.#isFinal || first.record.value !== null) {
+      this.release(() => {
+        this.emit({ ...first.record, isLatest: true })
+      })
+    }
     this.memory.held = this.memory.held.filter(other => other !== first)
   }
 

@@ -78,8 +78,11 @@ export abstract class WindowTable extends TableNode {
     for (const { time } of lost) if (!this.#wasClosed(time)) this.drop('windowNeverEmitted')
     const due = shown.filter(({ time }) => !this.#wasClosed(time))
     this.memory.closed = closeTime
-    for (const { key, time, value, stamp } of due)
-      if (typeof key === 'string') this.emit(recordOf(this.keyOf(key, time), value, stamp))
+    for (const { key, time, value, stamp } of due) {
+      this.release(() => {
+        if (typeof key === 'string') this.emit(recordOf(this.keyOf(key, time), value, stamp))
+      })
+    }
   }
 
   /** Whether a window was closed when closed windows were looked for last. */
