@@ -63,9 +63,23 @@ export const TASK_MUTATIONS: readonly Mutation[] = [
     caughtBy: [{ ...EVERYTHING, reason: finding('prefixFunction', 'lost') }],
   },
   {
+    name: 'held-result-fails-again',
+    bug: 'A held-back result that fails and is passed over stays where it was, and the record that let it go is given up.',
+    file: 'operators/releases',
+    text: 'return failed === NONE ? undefined : failed',
+    replacement: 'return undefined',
+    caughtBy: [
+      {
+        file: 'unit/engine/held-failures',
+        title: 'is passed over alone: neither the record that let it go nor those that follow are lost (a suppress)',
+        reason: /AssertionError/,
+      },
+    ],
+  },
+  {
     name: 'swallow-poison',
     bug: 'A refused record leads to no dead letter.',
-    file: 'engine/stream-task',
+    file: 'engine/task-failures',
     text: 'this.#sendDeadLetter(failure, deadLetterTopic)',
     replacement: 'void deadLetterTopic',
     caughtBy: [
