@@ -156,8 +156,16 @@ export class CurrentRecord {
     this.keyHashes.forget()
   }
 
-  /** Runs work for a record that was held back: downstream sees that record, not the one that let it go. */
+  /**
+   * Runs work for a record that was held back, as one of `releases`: downstream sees that record, not the one that let it go.
+   */
   actingFor(context: UpdateContext, node: string, work: () => void): void {
+    this.releases.release(() => {
+      this.#actFor(context, node, work)
+    })
+  }
+
+  #actFor(context: UpdateContext, node: string, work: () => void): void {
     const { view } = this
     const { topic, partition, offset } = view.origin
     const { hasOrigin, timestamp, headers } = view

@@ -43,10 +43,8 @@ export function suppress(
     if (update === undefined) return
     const { key, value, old, context } = update
     if (value !== null || until === 'firstUpdate') {
-      record.releases.release(() => {
-        record.actingFor(context, name, () => {
-          next(readKey(key), value, context.timestamp, context.headers, old)
-        })
+      record.actingFor(context, name, () => {
+        next(readKey(key), value, context.timestamp, context.headers, old)
       })
     }
     store.removeFirst()

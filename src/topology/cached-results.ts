@@ -75,10 +75,8 @@ function through(
   cache.listener = write => {
     const keyBytes = write.key.subarray(0, write.key.length - tailBytes)
     const [timestamp, headers] = metadataOf(write)
-    site.record.releases.release(() => {
-      site.record.actingFor(write.context, site.name, () => {
-        next(keySerde.deserialize(keyBytes, context), write.value, timestamp, headers, sendsOld() ? write.old : null)
-      })
+    site.record.actingFor(write.context, site.name, () => {
+      next(keySerde.deserialize(keyBytes, context), write.value, timestamp, headers, sendsOld() ? write.old : null)
     })
   }
   return nowhere
