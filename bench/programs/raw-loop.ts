@@ -16,7 +16,7 @@ const topics = await cluster.topics([input, output])
 const partitions = (topics.get(input)?.partitions ?? []).map(({ partition }) => ({ topic: input, partition }))
 const producer = await newProducer(cluster, { lingerMs: commitIntervalMs })
 const woken = new EventEmitter()
-const fetcher = plainFetcher(cluster, { partitionMaxBytes: 262_144, onWake: () => woken.emit('wake') })
+const fetcher = plainFetcher(cluster, { onWake: () => woken.emit('wake') })
 for (const partition of partitions) fetcher.add(partition, { offset: 0, leaderEpoch: -1 })
 const target = producer.records.topic(output)
 

@@ -170,8 +170,8 @@ export const CLIENT_PROPERTIES: readonly PropertyDefinition[] = [
     name: 'max.partition.fetch.bytes',
     clients: ['consumer'],
     type: integer(1),
-    default: 262_144,
-    doc: 'Most bytes per partition of one fetch; larger ones keep the thread busy longer.',
+    default: 1_048_576,
+    doc: 'Most bytes per partition of one fetch.',
   },
   {
     name: 'isolation.level',

@@ -24,7 +24,7 @@ export interface FetcherOptions {
   readonly minBytes: number
   /** Kafka: `fetch.max.bytes`, 52,428,800. */
   readonly maxBytes: number
-  /** Kafka: `max.partition.fetch.bytes`; 262,144 here, because a larger block is a longer synchronous piece of work. */
+  /** Kafka: `max.partition.fetch.bytes`, 1,048,576. */
   readonly partitionMaxBytes: number
   /** Called synchronously when a block or a failure becomes available. */
   readonly onWake: () => void
