@@ -117,6 +117,8 @@ const operator: fc.Arbitrary<Operator> = fc.record({
 /** Topologies of two to five operators. */
 export const operators: fc.Arbitrary<Operator[]> = fc.array(operator, { minLength: 2, maxLength: 5, size: 'max' })
 
+const header = fc.tuple(fc.constantFrom('h', 'i'), fc.constantFrom<(string | null)[]>('1', '2', '', null))
+
 const drawn: fc.Arbitrary<Drawn> = fc.record({
   topic: fc.nat(3),
   key: fc.oneof({ weight: 20, arbitrary: fc.constantFrom('a', 'b', 'c') }, { weight: 1, arbitrary: fc.constant(null) }),
@@ -131,6 +133,10 @@ const drawn: fc.Arbitrary<Drawn> = fc.record({
     { weight: 4, arbitrary: fc.integer({ min: -12, max: 15 }) },
     { weight: 2, arbitrary: fc.integer({ min: -50, max: 80 }) },
     { weight: 1, arbitrary: fc.constantFrom(300, -300, 70_000) },
+  ),
+  headers: fc.oneof(
+    { weight: 2, arbitrary: fc.constant([]) },
+    { weight: 1, arbitrary: fc.array(header, { minLength: 1, maxLength: 3 }) },
   ),
   after: fc.oneof(
     { weight: 6, arbitrary: fc.constant('nothing' as const) },

@@ -1,5 +1,6 @@
 import type { Piped } from './events.ts'
 import type { Input, Step } from './plan.ts'
+import { textOf, type Header } from './user-functions.ts'
 
 /** A topology and the records of a run, to be read by whoever looks for the cause of a difference. */
 export function descriptionOf(steps: readonly Step[], events: readonly Piped[]): string {
@@ -19,6 +20,17 @@ function inputText({ from, shape }: Input): string {
   return `${'source' in from ? from.source : String(from.step)} (${shape.type})`
 }
 
-function eventText({ topic, key, value, time, after }: Piped): string {
-  return `  ${topic} ← ${String(key)} = ${String(value)} @ ${String(time)}${after === 'nothing' ? '' : `, ${after}`}`
+function eventText({ topic, key, value, time, headers, after }: Piped): string {
+  return `  ${topic} ← ${lineOf({ key, value, time, headers })}${after === 'nothing' ? '' : `, ${after}`}`
+}
+
+/** A record as a line of text. */
+export function lineOf(record: {
+  readonly key: unknown
+  readonly value: unknown
+  readonly time: number
+  readonly headers: readonly Header[]
+}): string {
+  const headers = record.headers.map(([name, value]) => ` ${name}:${JSON.stringify(value)}`).join('')
+  return `${textOf(record.key)} = ${textOf(record.value)} @ ${String(record.time)}${headers}`
 }

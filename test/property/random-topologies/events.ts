@@ -1,4 +1,5 @@
 import type { SourceName } from './plan.ts'
+import type { Header } from './user-functions.ts'
 
 /** What happens after a record: nothing is committed, or everything is, or everything since the last commit is done again. */
 export type Aftermath = 'nothing' | 'commit' | 'abort' | 'restart'
@@ -9,6 +10,7 @@ export interface Drawn {
   readonly key: string | null
   readonly value: string | null
   readonly step: number
+  readonly headers: readonly Header[]
   readonly after: Aftermath
 }
 
@@ -18,6 +20,7 @@ export interface Piped {
   readonly key: string | null
   readonly value: string | null
   readonly time: number
+  readonly headers: readonly Header[]
   /** Whether everything before it is committed first. */
   readonly isApart: boolean
   readonly after: Aftermath
@@ -28,9 +31,9 @@ const START_MS = 20
 /** The records of a run over given topics. */
 export function eventsOf(drawn: readonly Drawn[], topics: readonly SourceName[]): readonly Piped[] {
   let time = START_MS
-  return drawn.flatMap(({ topic, key, value, step, after }) => {
+  return drawn.flatMap(({ topic, step, ...record }) => {
     time = Math.max(0, time + step)
     const name = topics[topic % topics.length]
-    return name === undefined ? [] : [{ topic: name, key, value, time, isApart: false, after }]
+    return name === undefined ? [] : [{ ...record, topic: name, time, isApart: false }]
   })
 }

@@ -1,13 +1,15 @@
+import type { RecordHeaders } from '../../../src/model/headers.ts'
 import { nullable } from '../../../src/serdes/nullable.ts'
 import { string } from '../../../src/serdes/text.ts'
 import { TestDriver, type TestDriverOptions } from '../../../src/testing/test-driver.ts'
 import { topologyOf } from './build.ts'
+import { lineOf } from './description.ts'
 import type { Piped } from './events.ts'
 import { AssembledModel } from './model/assemble.ts'
 import { idOf } from './model/flow.ts'
 import type { Step } from './plan.ts'
 import { modelStoresOf, storesOf, type Contents } from './stores.ts'
-import { textOf } from './user-functions.ts'
+import type { Header } from './user-functions.ts'
 
 const nulls = { key: nullable(string), value: nullable(string) }
 
@@ -25,9 +27,9 @@ export function runOf(
   { streams = {}, errors = {} }: Pick<TestDriverOptions, 'streams' | 'errors'> = {},
 ): Outcome {
   using driver = new TestDriver(topologyOf(steps), { commit: 'explicit', streams, errors })
-  for (const { topic, key, value, time, isApart, after } of events) {
+  for (const { topic, key, value, time, headers, isApart, after } of events) {
     if (isApart) driver.commit()
-    driver.input(topic, nulls).pipe(key, value, time)
+    driver.input(topic, nulls).pipeRecord({ key, value, timestamp: time, headers })
     if (after !== 'nothing') driver[after]()
   }
   driver.commit()
@@ -36,7 +38,7 @@ export function runOf(
     topics[topic] = driver
       .output(topic, nulls)
       .readAll()
-      .map(({ key, value, timestamp }) => lineOf(key, value, timestamp))
+      .map(({ key, value, timestamp, headers }) => lineOf({ key, value, time: timestamp, headers: headersOf(headers) }))
   }
   return { topics, stores: storesOf(driver, steps, timesOf(events)), dropped: Object.fromEntries(driver.dropped) }
 }
@@ -46,15 +48,15 @@ export function modelRunOf(steps: readonly Step[], events: readonly Piped[], ski
   const assembled = new AssembledModel(steps)
   const { model } = assembled
   model.skipsFailures = skipsFailures
-  for (const { topic, key, value, time, after } of events) {
-    assembled.pipe(topic, key, value, time)
-    if (after === 'commit') model.commit()
-    else if (after !== 'nothing') model.abort()
+  for (const event of events) {
+    assembled.pipe(event)
+    if (event.after === 'commit') model.commit()
+    else if (event.after !== 'nothing') model.abort()
   }
   const topics: Record<string, string[]> = {}
   for (const { topic, record } of model.sent.filter(sent => sent.topic.startsWith('out-'))) {
     topics[topic] ??= []
-    topics[topic].push(lineOf(record.key === null ? null : idOf(record.key), record.value, record.time))
+    topics[topic].push(lineOf({ ...record, key: record.key === null ? null : idOf(record.key) }))
   }
   const stores = modelStoresOf(assembled, steps, timesOf(events))
   return { topics, stores, dropped: Object.fromEntries(model.dropped) }
@@ -64,6 +66,6 @@ function timesOf(events: readonly Piped[]): readonly number[] {
   return [...new Set(events.map(({ time }) => time))]
 }
 
-function lineOf(key: unknown, value: unknown, time: number): string {
-  return `${textOf(key)} = ${textOf(value)} @ ${String(time)}`
+function headersOf(headers: RecordHeaders): readonly Header[] {
+  return [...headers].map(([name, value]) => [name, value === null ? null : Buffer.from(value).toString()])
 }

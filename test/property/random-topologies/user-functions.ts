@@ -3,6 +3,9 @@
  * pure, take and return texts, and show in their result what they were called with, and in which order.
  */
 
+/** A header; its value may be missing. */
+export type Header = readonly [name: string, value: string | null]
+
 const LENGTH_MAX = 28
 
 /** A text that stays short, and still differs where a long one would. */
@@ -181,6 +184,12 @@ export function subtractor(aggregate: unknown, value: unknown): string | null {
 export function merger(left: unknown, right: unknown): string {
   accept('merger', left, right)
   return short(`[${textOf(left)},${textOf(right)}]`)
+}
+
+/** The headers of what the processor forwards for the n-th record of a key: one more, those it came with, or fewer. */
+export function headersAfter(count: number, headers: readonly Header[]): readonly Header[] {
+  if (count % 3 === 2) return headers
+  return count % 3 === 1 ? [...headers, ['n', String(count)]] : headers.filter(([name]) => name !== 'h')
 }
 
 /** A key as a text: that of a window with its bounds. */

@@ -1,3 +1,4 @@
+import type { StreamRecord } from '../../../src/model/record.ts'
 import { long } from '../../../src/serdes/numbers.ts'
 import { string } from '../../../src/serdes/text.ts'
 import { keyValueStore } from '../../../src/stores/store-spec.ts'
@@ -19,13 +20,16 @@ export function numbering(store: string, every: number | null, keepsKey: boolean
           for (const [key, count] of counts.all()) forward({ key, value: `tick${String(count)}`, timestamp })
         })
       }
-      return ({ key, value }: { key: string | null; value: string | null }) => {
+      return ({ key, value, headers }: StreamRecord<string | null, string | null>) => {
         const id = String(key)
         const count = (counts.get(id) ?? 0) + 1
         counts.put(id, count)
         forward({
           key: keepsKey ? key : `p${String(count % 2)}`,
           value: `${String(value)}#${String(count)}@${String(streamTime())}`,
+          ...(count % 3 === 2
+            ? {}
+            : { headers: count % 3 === 1 ? headers.with('n', String(count)) : headers.without('h') }),
         })
       }
     },

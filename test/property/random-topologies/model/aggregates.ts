@@ -1,4 +1,4 @@
-import { ModelNode, type Flowing, type Key, type Model } from './flow.ts'
+import { ModelNode, recordOf, type Flowing, type Key, type Model } from './flow.ts'
 import { entriesOf, Rows, TableNode, type Entry, type Held, type RowMap } from './tables.ts'
 import { Versions, type VersionMemory } from './versions.ts'
 
@@ -42,7 +42,7 @@ abstract class Results extends TableNode {
   }
 
   /** Puts the result of a key and tells of it. */
-  protected put(key: Key, value: unknown, time: number, old: unknown): void {
+  protected put({ key, headers }: Flowing, value: unknown, time: number, old: unknown): void {
     let isLatest = true
     if (this.#history === null) {
       new Rows(this.memory.rows).put(key, value, time)
@@ -54,7 +54,7 @@ abstract class Results extends TableNode {
       }
       isLatest = end === 'latest'
     }
-    this.emit({ key, value, old: this.sendsOld ? old : null, time, isLatest })
+    this.emit({ key, value, old: this.sendsOld ? old : null, time, headers, isLatest })
   }
 }
 
@@ -67,7 +67,8 @@ export class Aggregate extends Results {
     this.#fold = fold
   }
 
-  override process({ key, value, time }: Flowing, side: number): void {
+  override process(record: Flowing, side: number): void {
+    const { key, value, time } = record
     if (key === null || value === null) {
       this.drop(key === null ? 'nullKey' : 'nullValue')
       return
@@ -76,7 +77,7 @@ export class Aggregate extends Results {
     // The first total of a key has the initial one before it, as in Kafka Streams.
     const before = held?.value ?? this.#fold.initial
     const after = before === null ? value : this.#fold.add(before, value, side)
-    this.put(key, after, Math.max(time, held?.time ?? time), before)
+    this.put(record, after, Math.max(time, held?.time ?? time), before)
   }
 }
 
@@ -96,23 +97,24 @@ export class GroupSelect extends ModelNode {
     this.#grouper = grouper
   }
 
-  override process({ key, value, old, time }: Flowing): void {
+  override process(record: Flowing): void {
+    const { key, value, old } = record
     const [from, out] = this.#of(key, old)
     const [to, into] = this.#of(key, value)
     if (from !== null && from === to) {
-      this.#tell(from, { out, in: into }, time)
+      this.#tell(record, from, { out, in: into })
       return
     }
-    if (from !== null) this.#tell(from, { out, in: null }, time)
-    if (to !== null) this.#tell(to, { out: null, in: into }, time)
+    if (from !== null) this.#tell(record, from, { out, in: null })
+    if (to !== null) this.#tell(record, to, { out: null, in: into })
   }
 
   #of(key: Key, value: unknown): readonly [group: string | null, value: unknown] {
     return value === null ? [null, null] : this.#grouper(value, key)
   }
 
-  #tell(group: string, change: GroupChange, time: number): void {
-    this.emit({ key: group, value: change, old: null, time, isLatest: true })
+  #tell({ time, headers }: Flowing, group: string, change: GroupChange): void {
+    this.emit(recordOf(group, change, time, headers))
   }
 }
 
@@ -125,7 +127,8 @@ export class GroupAggregate extends Results {
     this.#fold = fold
   }
 
-  override process({ key, value, time }: Flowing): void {
+  override process(record: Flowing): void {
+    const { key, value, time } = record
     const change = asChange(value)
     const held = this.get(key)
     let total: unknown = held?.value ?? null
@@ -134,7 +137,7 @@ export class GroupAggregate extends Results {
       const before = total ?? this.#fold.initial
       total = before === null ? change.in : this.#fold.add(before, change.in, 0)
     }
-    this.put(key, total, Math.max(time, held?.time ?? time), held?.value ?? null)
+    this.put(record, total, Math.max(time, held?.time ?? time), held?.value ?? null)
   }
 }
 

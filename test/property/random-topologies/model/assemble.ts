@@ -1,4 +1,5 @@
-import type { Input, SourceName, Step } from '../plan.ts'
+import type { Piped } from '../events.ts'
+import type { Input, Step } from '../plan.ts'
 import * as user from '../user-functions.ts'
 import { Aggregate, type Fold } from './aggregates.ts'
 import { recordOf, type Model } from './flow.ts'
@@ -28,9 +29,9 @@ export class AssembledModel {
   }
 
   /** A record of a topic; global tables take theirs at once. */
-  pipe(topic: SourceName, key: string | null, value: string | null, time: number): void {
+  pipe({ topic, key, value, time, headers }: Piped): void {
     if (topic !== 'g') {
-      this.model.pipe(topic, recordOf(key, value, time))
+      this.model.pipe(topic, recordOf(key, value, time, headers))
     } else if (key === null) {
       this.model.drop('nullKey')
     } else if (value === null) {

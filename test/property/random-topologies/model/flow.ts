@@ -1,3 +1,5 @@
+import type { Header } from '../user-functions.ts'
+
 /** The key of a window, or of a session. */
 export interface WindowKey {
   readonly key: string
@@ -8,6 +10,9 @@ export interface WindowKey {
 
 export type Key = string | WindowKey | null
 
+/** The headers of a record, in their order. */
+export type Headers = readonly Header[]
+
 /** A record on its way: of a stream, or an update of a table with the value before. */
 export interface Flowing {
   readonly key: Key
@@ -15,13 +20,14 @@ export interface Flowing {
   /** The value before, where the table tells it. */
   readonly old: unknown
   readonly time: number
+  readonly headers: Headers
   /** Whether no later version of the key is known; only tables with versions tell otherwise. */
   readonly isLatest: boolean
 }
 
 /** A record of a stream. */
-export function recordOf(key: Key, value: unknown, time: number): Flowing {
-  return { key, value, old: null, time, isLatest: true }
+export function recordOf(key: Key, value: unknown, time: number, headers: Headers): Flowing {
+  return { key, value, old: null, time, headers, isLatest: true }
 }
 
 /** A step of the model. What it knows of earlier records is plain data in `memory`, so that it can be copied. */

@@ -1,5 +1,14 @@
 import type { Fold } from './aggregates.ts'
-import { compareKeys, idOf, recordOf, type Flowing, type Key, type Model, type WindowKey } from './flow.ts'
+import {
+  compareKeys,
+  idOf,
+  recordOf,
+  type Flowing,
+  type Headers,
+  type Key,
+  type Model,
+  type WindowKey,
+} from './flow.ts'
 import { TableNode, type Entry, type Held } from './tables.ts'
 import type { Emission } from './windows.ts'
 
@@ -64,7 +73,7 @@ export class SessionTable extends TableNode {
     const end = Math.max(time, ...near.map(other => other.key.end))
     if (end < closeTime) this.giveUp(record, this.#late)
     else this.#grow({ key, start, end, isSession: true }, near, value, side)
-    this.#emitClosed(closeTime)
+    this.#emitClosed(closeTime, record.headers)
   }
 
   /** Puts one session in the place of those that a record has joined. */
@@ -90,12 +99,13 @@ export class SessionTable extends TableNode {
     if (value !== null) memory.sessions.push({ key, value })
   }
 
+  /** Tells of an update, without headers. */
   #tell(key: WindowKey, value: unknown, old: unknown): void {
     if (this.#emitsFinal) return
-    this.emit({ ...recordOf(key, value, key.end), old: this.sendsOld ? old : null })
+    this.emit({ ...recordOf(key, value, key.end, []), old: this.sendsOld ? old : null })
   }
 
-  #emitClosed(closeTime: number): void {
+  #emitClosed(closeTime: number, headers: Headers): void {
     const { memory } = this
     if (!this.#emitsFinal || closeTime <= memory.closed || closeTime < 1) return
     const segment = Math.max(Math.trunc((this.#gap + this.#grace) / 2), SEGMENT_MS_MIN)
@@ -107,7 +117,7 @@ export class SessionTable extends TableNode {
     memory.closed = closeTime
     for (const { key, value } of due) {
       this.release(() => {
-        this.emit(recordOf(key, value, key.end))
+        this.emit(recordOf(key, value, key.end, headers))
       })
     }
   }

@@ -1,5 +1,5 @@
 import type { Fold } from './aggregates.ts'
-import type { Flowing, Model } from './flow.ts'
+import { recordOf, type Flowing, type Headers, type Model } from './flow.ts'
 import type { TimedRow } from './timed-rows.ts'
 import { WindowTable, type Emission } from './windows.ts'
 
@@ -9,6 +9,7 @@ interface Falling {
   readonly value: unknown
   readonly time: number
   readonly side: number
+  readonly headers: Headers
   /** Windows that end before it take nothing more. */
   readonly closeTime: number
 }
@@ -30,7 +31,7 @@ export class SlidingWindowTable extends WindowTable {
   }
 
   override process(flowing: Flowing, side: number): void {
-    const { key, value, time } = flowing
+    const { key, value, time, headers } = flowing
     if (typeof key !== 'string' || value === null) {
       this.drop(key === null ? 'nullKey' : 'nullValue')
       return
@@ -40,10 +41,10 @@ export class SlidingWindowTable extends WindowTable {
       this.giveUp(flowing, this.late)
       return
     }
-    const record = { key, value, time, side, closeTime }
+    const record = { key, value, time, side, headers, closeTime }
     if (time < this.span) this.#early(record)
     else this.#usual(record)
-    this.emitClosed(start => this.isClosed(start, closeTime), closeTime)
+    this.emitClosed(start => this.isClosed(start, closeTime), closeTime, headers)
   }
 
   protected override isClosed(start: number, closeTime: number): boolean {
@@ -92,9 +93,9 @@ export class SlidingWindowTable extends WindowTable {
   }
 
   /** The window right after this record holds what came after it. */
-  #precede({ key, time }: Falling, known: readonly TimedRow[], later: TimedRow | undefined): void {
+  #precede({ key, time, headers }: Falling, known: readonly TimedRow[], later: TimedRow | undefined): void {
     if (later === undefined || later.stamp <= time || known.some(row => row.time === time + 1)) return
-    this.set(key, time + 1, later.value, later.stamp, null)
+    this.set(recordOf(key, later.value, later.stamp, headers), time + 1, null)
   }
 
   #begin(record: Falling, start: number): void {
@@ -105,9 +106,9 @@ export class SlidingWindowTable extends WindowTable {
     this.#add(record, row.time, row.value, row.stamp)
   }
 
-  #add({ key, value, time, side, closeTime }: Falling, start: number, before: unknown, stamp: number): void {
+  #add({ key, value, time, side, headers, closeTime }: Falling, start: number, before: unknown, stamp: number): void {
     if (this.isClosed(start, closeTime)) return
     const after = before === null ? value : this.fold.add(before, value, side)
-    this.set(key, start, after, before === null ? time : Math.max(time, stamp), before)
+    this.set(recordOf(key, after, before === null ? time : Math.max(time, stamp), headers), start, before)
   }
 }

@@ -59,7 +59,7 @@ export class StreamJoin extends ModelNode {
       else this.drop(key === null ? 'nullKey' : 'nullValue')
       return
     }
-    if (time === memory.time) this.#giveUpWaiting(side)
+    if (time === memory.time) this.#giveUpWaiting(record, side)
     const { before, after } = this.#reachOf(side)
     const partners = this.#rows(1 - side).of(key, time - before, time + after)
     for (const partner of partners) {
@@ -88,9 +88,9 @@ export class StreamJoin extends ModelNode {
     return new TimedRows(this.memory.sides[side === LEFT ? 0 : 1], before + after + this.#grace)
   }
 
-  #tell({ key, value }: Flowing, partner: unknown, side: number, time: number): void {
+  #tell({ key, value, headers }: Flowing, partner: unknown, side: number, time: number): void {
     const joined = side === LEFT ? this.#joiner(value, partner, key) : this.#joiner(partner, value, key)
-    this.emit(recordOf(key, joined, time))
+    this.emit(recordOf(key, joined, time, headers))
   }
 
   #wait(record: Flowing, side: number): void {
@@ -100,9 +100,9 @@ export class StreamJoin extends ModelNode {
 
   /**
    * Gives the results of records that nothing can come for any more, in the order of time, right ones first, and key. Like
-   * Kafka Streams it looks at them only when the time it last stopped at says so, and stops where both sides still wait.
+   * Kafka Streams it gives them the headers of the record at work, looks at them only when the time it last stopped at says so, and stops where both sides still wait.
    */
-  #giveUpWaiting(side: number): void {
+  #giveUpWaiting({ headers }: Flowing, side: number): void {
     const { memory } = this
     if (memory.lookFrom + this.#reachOf(side).after + this.#grace >= memory.time) return
     memory.lookFrom = Number.MAX_SAFE_INTEGER
@@ -122,7 +122,7 @@ export class StreamJoin extends ModelNode {
       }
       memory.waiting = memory.waiting.filter(other => other !== waiting)
       this.release(() => {
-        this.#tell(waiting.record, null, waiting.side, waiting.record.time)
+        this.#tell({ ...waiting.record, headers }, null, waiting.side, waiting.record.time)
       })
     }
   }
@@ -175,10 +175,10 @@ export class StreamTableJoin extends ModelNode {
     }
   }
 
-  #join({ key, value, time }: Flowing): void {
+  #join({ key, value, time, headers }: Flowing): void {
     const right = key === null ? undefined : this.#table.getAsOf(key, time)
     if (right !== undefined || this.#isLeft)
-      this.emit(recordOf(key, this.#joiner(value, right?.value ?? null, key), time))
+      this.emit(recordOf(key, this.#joiner(value, right?.value ?? null, key), time, headers))
   }
 }
 
@@ -207,13 +207,13 @@ export class GlobalTableJoin extends ModelNode {
     return this.#isLeft
   }
 
-  override process({ key, value, time }: Flowing): void {
+  override process({ key, value, time, headers }: Flowing): void {
     const foreign = this.#selector(value, key)
     if (value === null || (foreign === null && !this.#isLeft)) {
       this.drop(foreign === null ? 'nullKey' : 'nullValue')
       return
     }
     const right = foreign === null ? null : (this.#table.get(foreign) ?? null)
-    if (right !== null || this.#isLeft) this.emit(recordOf(key, this.#joiner(value, right, key), time))
+    if (right !== null || this.#isLeft) this.emit(recordOf(key, this.#joiner(value, right, key), time, headers))
   }
 }

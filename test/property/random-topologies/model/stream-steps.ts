@@ -46,7 +46,7 @@ export function stateless(wiring: Wiring, { node, isRekeyed }: Stream, kind: str
       return { node: node.feeds(new Stateless(model, r => (holds(r.value, r.key) ? [] : [r]))), isRekeyed }
     case 'mapValues':
       return {
-        node: node.feeds(new Stateless(model, r => [recordOf(r.key, user.mapper(fn)(r.value), r.time)])),
+        node: node.feeds(new Stateless(model, r => [recordOf(r.key, user.mapper(fn)(r.value), r.time, r.headers)])),
         isRekeyed,
       }
     case 'flatMapValues':
@@ -55,21 +55,25 @@ export function stateless(wiring: Wiring, { node, isRekeyed }: Stream, kind: str
           new Stateless(model, r =>
             user
               .flatMapper(fn)(r.value)
-              .map(value => recordOf(r.key, value, r.time)),
+              .map(value => recordOf(r.key, value, r.time, r.headers)),
           ),
         ),
         isRekeyed,
       }
     case 'selectKey':
       return {
-        node: node.feeds(new Stateless(model, r => [recordOf(user.selector(fn)(r.value, r.key), r.value, r.time)])),
+        node: node.feeds(
+          new Stateless(model, r => [recordOf(user.selector(fn)(r.value, r.key), r.value, r.time, r.headers)]),
+        ),
         isRekeyed: true,
       }
     default: {
       const pairs = kind === 'map' ? listed(user.pairMapper(fn)) : user.flatPairMapper(fn)
       return {
         node: node.feeds(
-          new Stateless(model, r => pairs(r.value, r.key).map(([key, value]) => recordOf(key, value, r.time))),
+          new Stateless(model, r =>
+            pairs(r.value, r.key).map(([key, value]) => recordOf(key, value, r.time, r.headers)),
+          ),
         ),
         isRekeyed: true,
       }

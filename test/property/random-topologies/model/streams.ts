@@ -1,3 +1,4 @@
+import * as user from '../user-functions.ts'
 import { idOf, ModelNode, recordOf, type Flowing, type Key, type Model } from './flow.ts'
 
 /** A step that remembers nothing: makes any number of records of one. */
@@ -101,7 +102,7 @@ export class Numbering extends ModelNode {
     this.#every = every
   }
 
-  override process({ key, value, time }: Flowing): void {
+  override process({ key, value, time, headers }: Flowing): void {
     const id = idOf(key)
     const count = (this.memory.counts.get(id) ?? 0) + 1
     this.memory.counts.set(id, count)
@@ -110,6 +111,7 @@ export class Numbering extends ModelNode {
         this.#keepsKey ? key : `p${String(count % 2)}`,
         `${String(value)}#${String(count)}@${String(this.model.streamTime)}`,
         time,
+        user.headersAfter(count, headers),
       ),
     )
   }
@@ -124,6 +126,6 @@ export class Numbering extends ModelNode {
 
   punctuate(streamTime: number): void {
     const counts = [...this.memory.counts].toSorted(([left], [right]) => (left < right ? -1 : 1))
-    for (const [key, count] of counts) this.emit(recordOf(key, `tick${String(count)}`, streamTime))
+    for (const [key, count] of counts) this.emit(recordOf(key, `tick${String(count)}`, streamTime, []))
   }
 }

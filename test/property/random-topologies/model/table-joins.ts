@@ -1,4 +1,4 @@
-import { idOf, ModelNode, type Flowing, type Key } from './flow.ts'
+import { idOf, ModelNode, recordOf, type Flowing, type Key } from './flow.ts'
 import type { JoinKind } from '../operations.ts'
 import { entriesOf, newsOf, Rows, TableNode, type Entry, type Held, type RowMap } from './tables.ts'
 
@@ -58,7 +58,7 @@ export class TableJoin extends TableNode {
     return entriesOf(this.memory.rows)
   }
 
-  override process({ key, value, old, time }: Flowing, side: number): void {
+  override process({ key, value, old, time, headers }: Flowing, side: number): void {
     if (key === null) {
       this.drop('nullKey')
       return
@@ -73,7 +73,7 @@ export class TableJoin extends TableNode {
     const joinedTime = Math.max(time, other?.time ?? -1)
     const before = this.sendsOld ? join(old) : null
     if (this.#isStored) new Rows(this.memory.rows).put(key, after, joinedTime)
-    this.emit({ key, value: after, old: before, time: joinedTime, isLatest: true })
+    this.emit({ key, value: after, old: before, time: joinedTime, headers, isLatest: true })
   }
 
   #join(left: unknown, right: unknown, key: Key): unknown {
@@ -113,13 +113,13 @@ export class Subscribe extends ModelNode {
     newsOf(left).feeds(this)
   }
 
-  override process({ key, value, old, time }: Flowing): void {
+  override process({ key, value, old, time, headers }: Flowing): void {
     if (typeof key !== 'string' || (value === null && old === null)) return
     const from = old === null ? null : this.#foreignKey(old)
     const to = value === null ? null : this.#foreignKey(value)
     const tell = (whom: string | null, wish: Subscription['wish']): void => {
       const subscription: Subscription = { subscriber: key, asked: value, wish }
-      this.emit({ key: whom, value: subscription, old: null, time, isLatest: true })
+      this.emit(recordOf(whom, subscription, time, headers))
     }
     if (to === null && !this.#isLeft) {
       if (value !== null) this.drop('nullKey')
@@ -150,7 +150,7 @@ export class Answering extends ModelNode {
     else this.#tellAll(record)
   }
 
-  #subscribe({ key, value, time }: Flowing): void {
+  #subscribe({ key, value, time, headers }: Flowing): void {
     const { subscriber, asked, wish } = asSubscription(value)
     const isOver = wish === 'forget' || wish === 'forgetAndAnswer'
     if (typeof key === 'string') {
@@ -161,17 +161,14 @@ export class Answering extends ModelNode {
     }
     const held = key === null ? undefined : this.#right.get(key)
     if (wish === 'forget' || (wish === 'answerIfThere' && held === undefined)) return
-    this.#answer(subscriber, { asked, found: isOver ? null : (held?.value ?? null) }, Math.max(time, held?.time ?? -1))
+    const answer: Answer = { asked, found: isOver ? null : (held?.value ?? null) }
+    this.emit(recordOf(subscriber, answer, Math.max(time, held?.time ?? -1), headers))
   }
 
-  #tellAll({ key, value, time }: Flowing): void {
+  #tellAll({ key, value, time, headers }: Flowing): void {
     const subscribers = [...(this.memory.subscribers.get(idOf(key)) ?? [])]
     for (const [subscriber, asked] of subscribers.toSorted(([left], [right]) => (left < right ? -1 : 1)))
-      this.#answer(subscriber, { asked, found: value }, time)
-  }
-
-  #answer(subscriber: string, answer: Answer, time: number): void {
-    this.emit({ key: subscriber, value: answer, old: null, time, isLatest: true })
+      this.emit(recordOf(subscriber, { asked, found: value }, time, headers))
   }
 }
 
@@ -190,7 +187,7 @@ export class Resolve extends ModelNode {
     this.reads.push(left)
   }
 
-  override process({ key, value, time }: Flowing): void {
+  override process({ key, value, time, headers }: Flowing): void {
     const { asked, found } = asAnswer(value)
     const left = this.#left.get(key)?.value ?? null
     if (left !== asked) {
@@ -198,7 +195,7 @@ export class Resolve extends ModelNode {
       return
     }
     const isJoined = left !== null && (found !== null || this.#isLeft)
-    this.emit({ key, value: isJoined ? this.#joiner(left, found, key) : null, old: null, time, isLatest: true })
+    this.emit(recordOf(key, isJoined ? this.#joiner(left, found, key) : null, time, headers))
   }
 }
 

@@ -1,5 +1,5 @@
 import type { Fold } from './aggregates.ts'
-import { recordOf, type Flowing, type Key, type Model, type WindowKey } from './flow.ts'
+import { recordOf, type Flowing, type Headers, type Key, type Model, type WindowKey } from './flow.ts'
 import { TableNode, type Entry, type Held } from './tables.ts'
 import { TimedRows, type TimedMemory } from './timed-rows.ts'
 
@@ -62,16 +62,16 @@ export abstract class WindowTable extends TableNode {
     return { key, start, end: start + this.span, isSession: false }
   }
 
-  /** Sets a window's value and tells of it, unless only final values are told. */
-  protected set(key: string, start: number, after: unknown, time: number, old: unknown): void {
-    this.windows.put({ key, time: start, value: after, stamp: time })
-    if (this.emitsFinal) return
-    const update = recordOf(this.keyOf(key, start), after, time)
-    this.emit({ ...update, old: this.sendsOld ? old : null })
+  /** Sets a window's value to that of an update of its key and tells of it, unless only final values are told. */
+  protected set(update: Flowing, start: number, old: unknown): void {
+    const { key, value, time } = update
+    this.windows.put({ key, time: start, value, stamp: time })
+    if (this.emitsFinal || typeof key !== 'string') return
+    this.emit({ ...update, key: this.keyOf(key, start), old: this.sendsOld ? old : null })
   }
 
   /** Tells of all windows that have closed since the last time. What the store shows no more is lost and counted. */
-  protected emitClosed(isClosed: (start: number) => boolean, closeTime: number): void {
+  protected emitClosed(isClosed: (start: number) => boolean, closeTime: number, headers: Headers): void {
     if (!this.emitsFinal || closeTime <= this.memory.closed) return
     const shown = this.windows.all().filter(({ time }) => isClosed(time))
     const lost = this.memory.rows.filter(({ time }) => isClosed(time) && !this.windows.shows(time))
@@ -80,7 +80,7 @@ export abstract class WindowTable extends TableNode {
     this.memory.closed = closeTime
     for (const { key, time, value, stamp } of due) {
       this.release(() => {
-        if (typeof key === 'string') this.emit(recordOf(this.keyOf(key, time), value, stamp))
+        if (typeof key === 'string') this.emit(recordOf(this.keyOf(key, time), value, stamp, headers))
       })
     }
   }
@@ -109,7 +109,7 @@ export class TimeWindowTable extends WindowTable {
   }
 
   override process(record: Flowing, side: number): void {
-    const { key, value, time } = record
+    const { key, value, time, headers } = record
     if (typeof key !== 'string') {
       this.drop('nullKey')
       return
@@ -122,10 +122,10 @@ export class TimeWindowTable extends WindowTable {
       const held = this.windows.get(key, start)
       const before = held?.value ?? this.fold.initial
       const after = before === null ? value : this.fold.add(before, value, side)
-      this.set(key, start, after, Math.max(time, held?.stamp ?? time), before)
+      this.set(recordOf(key, after, Math.max(time, held?.stamp ?? time), headers), start, before)
     }
     if (!isTaken) this.giveUp(record, this.late)
-    this.emitClosed(start => this.isClosed(start, closeTime), closeTime)
+    this.emitClosed(start => this.isClosed(start, closeTime), closeTime, headers)
   }
 
   protected override isClosed(start: number, closeTime: number): boolean {

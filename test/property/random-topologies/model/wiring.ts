@@ -92,8 +92,13 @@ export class Wiring {
   /** A table's updates; keys of windows become texts, and so do numbers. */
   asStream(result: Result, shape: Shape): Stream {
     if (!(result instanceof TableNode)) return result
-    const texts = new Stateless(this.model, ({ key, value, time }) => [
-      recordOf(typeof key === 'string' ? key : user.keyText(key), value === null ? null : user.textOf(value), time),
+    const texts = new Stateless(this.model, ({ key, value, time, headers }) => [
+      recordOf(
+        typeof key === 'string' ? key : user.keyText(key),
+        value === null ? null : user.textOf(value),
+        time,
+        headers,
+      ),
     ])
     return { node: result.feeds(texts), isRekeyed: shape.type === 'table' && shape.windows !== null }
   }
