@@ -38,12 +38,14 @@ const onStreams: readonly fc.Arbitrary<Operation>[] = [
   fc.record({ kind: fc.constantFrom('merge' as const, 'repartition' as const) }),
   fc.record({ kind: fc.constant('split' as const), fn, taken: fc.constantFrom('first' as const, 'rest' as const) }),
   fc.record({ kind: fc.constant('dedupe' as const), fn, within: fc.constantFrom(5, 20) }),
-  fc.record({
-    kind: fc.constant('process' as const),
-    keepsKey: fc.boolean(),
-    every: fc.option(fc.constantFrom(15, 40), { nil: null }),
-  }),
 ]
+
+const processing: fc.Arbitrary<Operation> = fc.record({
+  kind: fc.constant('process' as const),
+  keepsKey: fc.constantFrom(false, false, true),
+  every: fc.option(fc.constantFrom(15, 40), { nil: null }),
+  by: fc.constantFrom('streamTime' as const, 'wallClock' as const),
+})
 
 const windowed: fc.Arbitrary<Operation> = fc.record({
   kind: fc.constant('windowed' as const),
@@ -98,7 +100,8 @@ const onTables: readonly fc.Arbitrary<Operation>[] = [
 ]
 
 const operation: fc.Arbitrary<Operation> = fc.oneof(
-  { weight: 4, arbitrary: fc.oneof(...onStreams) },
+  { weight: 3, arbitrary: fc.oneof(...onStreams) },
+  { weight: 1, arbitrary: processing },
   { weight: 3, arbitrary: fc.oneof(...toTables) },
   { weight: 3, arbitrary: windowed },
   { weight: 4, arbitrary: fc.oneof(...joins) },
@@ -134,6 +137,7 @@ const drawn: fc.Arbitrary<Drawn> = fc.record({
     { weight: 2, arbitrary: fc.integer({ min: -50, max: 80 }) },
     { weight: 1, arbitrary: fc.constantFrom(300, -300, 70_000) },
   ),
+  wall: fc.oneof({ weight: 2, arbitrary: fc.constant(0) }, { weight: 1, arbitrary: fc.constantFrom(5, 15, 40, 100) }),
   headers: fc.oneof(
     { weight: 2, arbitrary: fc.constant([]) },
     { weight: 1, arbitrary: fc.array(header, { minLength: 1, maxLength: 3 }) },

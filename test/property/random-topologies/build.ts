@@ -87,7 +87,7 @@ class Building {
         return this.#stream(first).dedupe(user.idOf(operation.fn), { within: operation.within, store })
       case 'process': {
         const stream = this.#stream(first)
-        const supplier = numbering(store, operation.every, operation.keepsKey)
+        const supplier = numbering(store, operation)
         return operation.keepsKey ? stream.processValues(supplier) : stream.process(supplier)
       }
       case 'streamJoin':

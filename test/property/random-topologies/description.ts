@@ -20,8 +20,9 @@ function inputText({ from, shape }: Input): string {
   return `${'source' in from ? from.source : String(from.step)} (${shape.type})`
 }
 
-function eventText({ topic, key, value, time, headers, after }: Piped): string {
-  return `  ${topic} ← ${lineOf({ key, value, time, headers })}${after === 'nothing' ? '' : `, ${after}`}`
+function eventText({ topic, key, value, time, wall, headers, after }: Piped): string {
+  const moved = wall === 0 ? '' : `wall clock + ${String(wall)}, `
+  return `  ${moved}${topic} ← ${lineOf({ key, value, time, headers })}${after === 'nothing' ? '' : `, ${after}`}`
 }
 
 /** A record as a line of text. */

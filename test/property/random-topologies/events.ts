@@ -10,6 +10,8 @@ export interface Drawn {
   readonly key: string | null
   readonly value: string | null
   readonly step: number
+  /** By how much the wall clock moves before, in ms. */
+  readonly wall: number
   readonly headers: readonly Header[]
   readonly after: Aftermath
 }
@@ -20,8 +22,10 @@ export interface Piped {
   readonly key: string | null
   readonly value: string | null
   readonly time: number
+  /** By how much the wall clock moves before, in ms. */
+  readonly wall: number
   readonly headers: readonly Header[]
-  /** Whether everything before it is committed first. */
+  /** Whether everything before it is committed first, what the wall clock brought too. */
   readonly isApart: boolean
   readonly after: Aftermath
 }

@@ -18,7 +18,13 @@ export type Operation =
   | { readonly kind: 'split'; readonly fn: number; readonly taken: 'first' | 'rest' }
   | { readonly kind: 'toTable'; readonly history: number | null }
   | { readonly kind: 'dedupe'; readonly fn: number; readonly within: number }
-  | { readonly kind: 'process'; readonly keepsKey: boolean; readonly every: number | null }
+  | {
+      readonly kind: 'process'
+      readonly keepsKey: boolean
+      /** How often it tells its numbers, in ms, and by which clock; never where it keeps keys. */
+      readonly every: number | null
+      readonly by: 'streamTime' | 'wallClock'
+    }
   | {
       readonly kind: 'streamJoin'
       readonly join: JoinKind

@@ -44,7 +44,7 @@ describe('random topologies', function () {
 
   it('give the same results over any aborts and restarts (I13)', () => {
     check((steps, events) => [
-      resultsOf(runOf(steps, apart(events), { streams: optimizedFor(steps, events) })),
+      resultsOf(runOf(steps, repeatable(steps, apart(events)), { streams: optimizedFor(steps, events) })),
       resultsOf(modelRunOf(steps, undisturbed(events))),
     ])
   })
@@ -98,6 +98,12 @@ function undisturbed(events: readonly Piped[]): readonly Piped[] {
 /** Each record that is processed again is processed alone: of several the order would be another than that of their arrival. */
 function apart(events: readonly Piped[]): readonly Piped[] {
   return events.map(event => ({ ...event, isApart: event.after === 'abort' || event.after === 'restart' }))
+}
+
+/** What the wall clock brings begins anew with a process, so that an abort is all that changes nothing there. */
+function repeatable(steps: readonly Step[], events: readonly Piped[]): readonly Piped[] {
+  if (steps.every(({ operation: o }) => o.kind !== 'process' || o.by === 'streamTime')) return events
+  return events.map(event => (event.after === 'restart' ? { ...event, after: 'abort' } : event))
 }
 
 /** The results and how many records were skipped; what else they had been dropped for before they failed is another matter. */

@@ -27,7 +27,8 @@ export function runOf(
   { streams = {}, errors = {} }: Pick<TestDriverOptions, 'streams' | 'errors'> = {},
 ): Outcome {
   using driver = new TestDriver(topologyOf(steps), { commit: 'explicit', streams, errors })
-  for (const { topic, key, value, time, headers, isApart, after } of events) {
+  for (const { topic, key, value, time, wall, headers, isApart, after } of events) {
+    if (wall > 0) driver.advanceWallClock(wall)
     if (isApart) driver.commit()
     driver.input(topic, nulls).pipeRecord({ key, value, timestamp: time, headers })
     if (after !== 'nothing') driver[after]()
@@ -49,9 +50,9 @@ export function modelRunOf(steps: readonly Step[], events: readonly Piped[], ski
   const { model } = assembled
   model.skipsFailures = skipsFailures
   for (const event of events) {
+    if (event.wall > 0) model.advanceWallClock(event.wall)
     assembled.pipe(event)
-    if (event.after === 'commit') model.commit()
-    else if (event.after !== 'nothing') model.abort()
+    if (event.after !== 'nothing') model[event.after]()
   }
   const topics: Record<string, string[]> = {}
   for (const { topic, record } of model.sent.filter(sent => sent.topic.startsWith('out-'))) {

@@ -5,10 +5,14 @@ import { keyValueStore } from '../../../src/stores/store-spec.ts'
 import type { KeyValueStore } from '../../../src/stores/store-types.ts'
 import type { ErasedProcessorContext } from '../../../src/operators/processor-context.ts'
 import type { ErasedSupplier } from '../../../src/topology/processor-node.ts'
+import type { Operation } from './operations.ts'
 import { nullable } from '../../../src/serdes/nullable.ts'
 
 /** A processor that numbers the records of a key in a store, and tells the numbers of all keys from time to time. */
-export function numbering(store: string, every: number | null, keepsKey: boolean): ErasedSupplier {
+export function numbering(
+  store: string,
+  { keepsKey, every, by }: Extract<Operation, { kind: 'process' }>,
+): ErasedSupplier {
   return {
     key: nullable(string),
     value: nullable(string),
@@ -16,7 +20,7 @@ export function numbering(store: string, every: number | null, keepsKey: boolean
     init: ({ stores, forward, schedule, streamTime }: ErasedProcessorContext) => {
       const counts = asCounts(stores['counts'])
       if (every !== null && !keepsKey) {
-        schedule({ every, by: 'streamTime', startAt: 0 }, timestamp => {
+        schedule({ every, by, ...(by === 'streamTime' ? { startAt: 0 } : {}) }, timestamp => {
           for (const [key, count] of counts.all()) forward({ key, value: `tick${String(count)}`, timestamp })
         })
       }

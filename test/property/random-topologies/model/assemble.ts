@@ -80,7 +80,7 @@ function add(wiring: Wiring, { operation, inputs, id }: Step): Result {
     }
     case 'process': {
       const { node, isRekeyed } = wiring.stream(first)
-      const numbering = node.feeds(new Numbering(model, operation.keepsKey, operation.every))
+      const numbering = node.feeds(new Numbering(model, operation))
       return { node: numbering, isRekeyed: isRekeyed || !operation.keepsKey }
     }
     case 'streamJoin':

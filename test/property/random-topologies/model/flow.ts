@@ -107,19 +107,24 @@ export class Sink extends ModelNode {
   }
 }
 
+export type PunctuationClock = 'streamTime' | 'wallClock'
+
 /** A step that something happens in by itself, when time has passed. */
 export interface Punctual {
+  readonly clock: PunctuationClock
   /** When it happens next. */
   readonly dueTime: number
+  /** A process begins, at a time of the wall clock. */
+  begin(wallTime: number): void
   /** Sets the next time. */
-  advance(streamTime: number): void
-  punctuate(streamTime: number): void
+  advance(now: number): void
+  punctuate(now: number): void
 }
 
 /** The time a task has seen. */
 class Task {
   readonly sources: readonly Source[]
-  readonly punctual: readonly Punctual[]
+  readonly punctual: readonly (ModelNode & Punctual)[]
   readonly nodes: ReadonlySet<ModelNode>
 
   constructor(nodes: ReadonlySet<ModelNode>) {
@@ -137,9 +142,11 @@ class Task {
   }
 
   /** What is due; what has been so for longest comes first. */
-  get due(): Punctual | undefined {
-    const [first] = this.punctual.toSorted((left, right) => left.dueTime - right.dueTime)
-    return first !== undefined && first.dueTime <= this.streamTime ? first : undefined
+  dueBy(clock: PunctuationClock, now: number): Punctual | undefined {
+    const [first] = this.punctual
+      .filter(punctual => punctual.clock === clock)
+      .toSorted((left, right) => left.dueTime - right.dueTime)
+    return first !== undefined && first.dueTime <= now ? first : undefined
   }
 
   /** The highest time of its records so far. */
@@ -163,16 +170,25 @@ export class Model {
   #releasing: number | undefined
   #failed = new Set<number>()
   #committedSent = 0
+  #wallTime = 0
   #tasks: readonly Task[] = []
 
   /** The topology is complete. */
   begin(): void {
     this.#tasks = tasksOf(this.sources, this.nodes).map(nodes => new Task(nodes))
+    this.#beginProcess()
     this.commit()
   }
 
   pipe(topic: string, record: Flowing): void {
     this.sources.find(source => source.topic === topic)?.log.push(record)
+    this.#drain()
+  }
+
+  /** Moves the wall clock: each task does what has become due, and then what follows from that. */
+  advanceWallClock(ms: number): void {
+    this.#wallTime += ms
+    for (const task of this.#tasks) this.#punctuate(task, 'wallClock', this.#wallTime)
     this.#drain()
   }
 
@@ -196,13 +212,31 @@ export class Model {
 
   /** Everything since the commit has never been, but for what others wrote to its inputs: that is read again. */
   abort(): void {
+    this.#takeBack()
+    this.#drain()
+  }
+
+  /** As an abort, in a new process. */
+  restart(): void {
+    this.#takeBack()
+    this.#beginProcess()
+    this.#drain()
+  }
+
+  #beginProcess(): void {
+    for (const node of this.#tasks.flatMap(({ punctual }) => punctual)) {
+      node.begin(this.#wallTime)
+      node.saved = structuredClone(node.memory)
+    }
+  }
+
+  #takeBack(): void {
     for (const node of this.nodes) node.memory = structuredClone(node.saved)
     for (const source of this.sources) {
       if (source.isInternal) source.log.length = source.committedLength
       source.taken = source.committed
     }
     this.sent.length = this.#committedSent
-    this.#drain()
   }
 
   /** Processes until nothing is left: of all tasks the one with the earliest record, the first of several. */
@@ -221,14 +255,19 @@ export class Model {
       this.#attempt(() => {
         source.process(record)
       })
-      for (let due = task.due; due !== undefined; due = task.due) {
-        const punctual = due
-        // It does not come again at once if it fails.
-        punctual.advance(task.streamTime)
-        this.#attempt(() => {
-          punctual.punctuate(task.streamTime)
-        })
-      }
+      this.#punctuate(task, 'streamTime', task.streamTime)
+    }
+  }
+
+  #punctuate(task: Task, clock: PunctuationClock, now: number): void {
+    this.streamTime = task.streamTime
+    for (let due = task.dueBy(clock, now); due !== undefined; due = task.dueBy(clock, now)) {
+      const punctual = due
+      // It does not come again at once if it fails.
+      punctual.advance(now)
+      this.#attempt(() => {
+        punctual.punctuate(now)
+      })
     }
   }
 

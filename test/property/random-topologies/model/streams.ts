@@ -1,5 +1,5 @@
 import * as user from '../user-functions.ts'
-import { idOf, ModelNode, recordOf, type Flowing, type Key, type Model } from './flow.ts'
+import { idOf, ModelNode, recordOf, type Flowing, type Key, type Model, type PunctuationClock } from './flow.ts'
 
 /** A step that remembers nothing: makes any number of records of one. */
 export class Stateless extends ModelNode {
@@ -93,13 +93,23 @@ export class Dedupe extends ModelNode {
 /** The processor of `user-processor.ts`: numbers the records of a key, and tells the numbers from time to time. */
 export class Numbering extends ModelNode {
   memory: { counts: Map<string, number>; next: number } = { counts: new Map(), next: 0 }
-  readonly #every: number | null
+  readonly clock: PunctuationClock
+  readonly #every: number
   readonly #keepsKey: boolean
 
-  constructor(model: Model, keepsKey: boolean, every: number | null) {
+  constructor(
+    model: Model,
+    { keepsKey, every, by }: { keepsKey: boolean; every: number | null; by: PunctuationClock },
+  ) {
     super(model)
+    this.clock = by
     this.#keepsKey = keepsKey
-    this.#every = every
+    this.#every = every === null || keepsKey ? Number.POSITIVE_INFINITY : every
+  }
+
+  /** By the wall clock it is told first after its interval, of a new process too. */
+  begin(wallTime: number): void {
+    if (this.clock === 'wallClock') this.memory.next = wallTime + this.#every
   }
 
   override process({ key, value, time, headers }: Flowing): void {
@@ -117,15 +127,15 @@ export class Numbering extends ModelNode {
   }
 
   get dueTime(): number {
-    return this.#every === null || this.#keepsKey ? Number.POSITIVE_INFINITY : this.memory.next
+    return Number.isFinite(this.#every) ? this.memory.next : Number.POSITIVE_INFINITY
   }
 
-  advance(streamTime: number): void {
-    while (this.memory.next <= streamTime) this.memory.next += this.#every ?? Number.POSITIVE_INFINITY
+  advance(now: number): void {
+    while (this.memory.next <= now) this.memory.next += this.#every
   }
 
-  punctuate(streamTime: number): void {
+  punctuate(now: number): void {
     const counts = [...this.memory.counts].toSorted(([left], [right]) => (left < right ? -1 : 1))
-    for (const [key, count] of counts) this.emit(recordOf(key, `tick${String(count)}`, streamTime, []))
+    for (const [key, count] of counts) this.emit(recordOf(key, `tick${String(count)}`, now, []))
   }
 }
