@@ -1,9 +1,10 @@
 import type { Expression } from '../expressions/expression.ts'
 import { RECORD_VARIABLES, type RecordFacts } from '../expressions/scope.ts'
+import { allValueReads } from '../expressions/value-reads.ts'
 import type { AnySerde } from '../serdes/serde.ts'
 import { StreamHandle } from '../topology/handles.ts'
 import type { ErasedSupplier } from '../topology/processor-node.ts'
-import { declareReads, readsOf } from '../topology/reads.ts'
+import { declareFields, declareReads, fieldsOf, readsOf } from '../topology/reads.ts'
 import type { OperatorConfig, StepConfig } from './application-config.ts'
 import {
   computedKeySerde,
@@ -269,6 +270,8 @@ export function conditionOf(
 
 /** Says that a function reads what its parts read. */
 function readingAs<F extends object>(step: F, ...parts: readonly object[]): F {
+  const fields = allValueReads(parts.map(fieldsOf))
+  if (fields !== undefined) declareFields(step, fields)
   return declareReads(step, ...(['key', 'value'] as const).filter(side => parts.some(part => readsOf(part, side))))
 }
 

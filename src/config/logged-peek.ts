@@ -1,4 +1,4 @@
-import { readsOf } from '../topology/reads.ts'
+import { useBy } from '../topology/reads.ts'
 import type { StreamParts } from '../topology/parts.ts'
 import type { RecordFunction } from './step-functions.ts'
 
@@ -7,7 +7,7 @@ export function addLoggedPeek(stream: StreamParts, name: string, shown: RecordFu
   const node = stream.graph.add({
     name,
     parents: [stream.node],
-    use: side => ({ reads: readsOf(shown, side), passes: true, writes: [] }),
+    use: side => ({ ...useBy(shown, side), passes: true, writes: [] }),
     serdes: { key: stream.key, value: stream.value },
     compile: ({ site, logger, next }) => {
       return (key, value, timestamp, headers) => {

@@ -6,7 +6,7 @@ import { headersOf, type RecordHeader, type RecordHeaders } from '../model/heade
 import { WindowedKey } from '../model/windowed.ts'
 import type { AnySerde } from '../serdes/serde.ts'
 import { windowedFormOf } from '../serdes/windowed.ts'
-import { declareReads } from '../topology/reads.ts'
+import { declareFields, declareReads } from '../topology/reads.ts'
 
 /** Variables of an aggregation: the record's and `state`. */
 export const STATE_VARIABLES: ReadonlySet<VariableName> = new Set([...RECORD_VARIABLES, 'state'])
@@ -114,7 +114,7 @@ export function timestampExtractor(
 ): (value: unknown, key: unknown, record: RecordFacts) => number {
   const scope = new ExpressionScope()
   const { evaluateRaw } = expression
-  return (value, key, record) => {
+  return withReads(expression, (value, key, record) => {
     scope.value = value
     enterKey(scope, key)
     scope.record = record
@@ -124,7 +124,7 @@ export function timestampExtractor(
       if (invalidIsHandled) return Number.NaN
       throw error
     }
-  }
+  })
 }
 
 /** Milliseconds of a timestamp that an expression gave. */
@@ -199,6 +199,8 @@ function reads({ reads: names }: Expression, side: 'key' | 'value'): boolean {
 
 /** Says which sides the function reads, so that the other travels undecoded. */
 export function withReads<F extends object>(expression: Expression, step: F): F {
+  const { valueReads } = expression
+  if (valueReads !== undefined) declareFields(step, valueReads)
   return declareReads(step, ...(['key', 'value'] as const).filter(side => reads(expression, side)))
 }
 

@@ -5,6 +5,8 @@ import type { CurrentRecord } from '../operators/current-record.ts'
 import type { Forward } from '../operators/forward.ts'
 import { consumesBytes } from '../serdes/consumed-bytes.ts'
 import { erasedSerde, type ErasedSerde } from '../serdes/erased-serde.ts'
+import { JsonFields } from '../serdes/json-fields.ts'
+import { readJsonFields } from '../serdes/json.ts'
 import { isNullable, withoutNull } from '../serdes/nullable.ts'
 import type { SerdeContext } from '../serdes/serde.ts'
 import { string, textWithin } from '../serdes/text.ts'
@@ -35,6 +37,8 @@ export class PartitionQueue {
   readonly #rawValue: boolean
   /** Whether the serdes keep nothing of the bytes they are given. */
   readonly #consumes: { readonly key: boolean; readonly value: boolean }
+  /** In place of values of which only some fields are read. */
+  readonly #fields: JsonFields | undefined
   /** Whether they are those of text, which is decoded where it lies. */
   readonly #isText: { readonly key: boolean; readonly value: boolean }
   readonly #keySerde: ErasedSerde
@@ -79,6 +83,7 @@ export class PartitionQueue {
     this.#rawValue = entry.value === 'raw'
     this.#consumes = { key: consumesBytes(source.key), value: consumesBytes(source.value) }
     this.#isText = { key: withoutNull(source.key) === string, value: withoutNull(source.value) === string }
+    this.#fields = typeof entry.value === 'object' ? new JsonFields(entry.value.fields) : undefined
     this.#keySerde = erasedSerde(source.key)
     this.#valueSerde = erasedSerde(source.value)
     // A table drops null keys and deletes by null values; an internal topic holds what another subtopology wrote.
@@ -162,6 +167,7 @@ export class PartitionQueue {
   clear(): void {
     this.#blocks.length = 0
     this.#block = undefined
+    this.#fields?.release()
     this.#lookAhead?.left()
     this.#atRecord = false
     this.#isDecoded = false
@@ -198,6 +204,7 @@ export class PartitionQueue {
       }
       this.#position = this.#block.position
       this.#block = undefined
+      this.#fields?.release()
       this.#lookAhead?.left()
     }
   }
@@ -221,12 +228,23 @@ export class PartitionQueue {
       return textWithin(raw.batch, raw.batchView, raw.valueAt, raw.valueBytes)
     this.#valueContext.headers = block.headers
     try {
+      if (this.#fields !== undefined) return this.#readFields(this.#fields, block)
       const bytes = this.#consumes.value ? this.#record.lent.valueOf(block) : block.value
       const decoded = this.#valueSerde.deserialize(bytesOf(bytes), this.#valueContext)
       return this.#reading.value === 'check' ? UNREAD : decoded
     } catch (cause) {
       throw this.#unreadable('value', block, cause)
     }
+  }
+
+  /** Fields of a value where it lies: it stays there until the record is done with. */
+  #readFields(fields: JsonFields, block: RecordSource): unknown {
+    const { raw } = block
+    if (raw !== undefined) {
+      return readJsonFields(fields, raw.batch, raw.valueAt, raw.valueAt + raw.valueBytes, this.#valueContext)
+    }
+    const bytes = bytesOf(block.value)
+    return readJsonFields(fields, bytes, 0, bytes.length, this.#valueContext)
   }
 
   #unreadable(side: 'key' | 'value', block: RecordSource, cause: unknown): MillraceError {

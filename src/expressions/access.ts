@@ -1,4 +1,5 @@
 import { nearestName } from '../model/nearest-name.ts'
+import { JsonFields } from '../serdes/json-fields.ts'
 import type { Compiled, Evaluate } from './compiled.ts'
 import { EvaluationError, ExpressionError } from './expression-error.ts'
 import { textOf, type Node } from './parse.ts'
@@ -84,7 +85,9 @@ export function compileIndex(left: Compiled, index: Compiled, node: Node, option
 
 /** The own field of an object; `undefined` where there is none, and for anything that is no object. */
 export function fieldOf(owner: unknown, name: unknown): unknown {
-  if (typeof name !== 'string' || !isFields(owner)) return undefined
+  if (typeof name !== 'string') return undefined
+  if (owner instanceof JsonFields) return owner.field(name)
+  if (!isFields(owner)) return undefined
   return Object.hasOwn(owner, name) ? owner[name] : undefined
 }
 

@@ -6,6 +6,7 @@ import { ITERATIONS_MAX } from './macros.ts'
 import { parseExpression } from './parse.ts'
 import type { KnownVariables, VariableName } from './scope.ts'
 import { formatTimeSpan, formatTimestamp, isTimeSpan, isTimestamp } from './time-values.ts'
+import { valueReads } from './value-reads.ts'
 
 /**
  * Compiles a CEL text.
@@ -21,7 +22,8 @@ export function compileExpression(
 ): Expression {
   const marks = { special: false, iterates: false }
   const reads = new Set<VariableName>()
-  const compiled = compileNode(parseExpression(source), {
+  const node = parseExpression(source)
+  const compiled = compileNode(node, {
     variables,
     known,
     locals: new Map(),
@@ -41,6 +43,7 @@ export function compileExpression(
     fields: compiled.fields,
     hint: compiled.hint,
     reads,
+    valueReads: valueReads(node),
     evaluateRaw,
     evaluate: marks.special ? scope => plain(evaluateRaw(scope)) : evaluateRaw,
   }

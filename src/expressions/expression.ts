@@ -1,11 +1,14 @@
 import type { Evaluate } from './compiled.ts'
 import type { ExpressionScope, KnownVariables, VariableName } from './scope.ts'
 import type { KnownValue } from './static-type.ts'
+import { allValueReads, NO_FIELDS } from './value-reads.ts'
 
 /** A compiled expression: a pure function of the scope it is given. */
 export interface Expression extends KnownValue {
   /** The step variables it reads: what it does not read need not be decoded. */
   readonly reads: ReadonlySet<VariableName>
+  /** The fields of `value` that it reads; `undefined` when it may read all of it. */
+  readonly valueReads: ReadonlySet<string> | undefined
   /** Its value, of JSON's types plus bigint and bytes; timestamps and durations have become text. @throws EvaluationError */
   readonly evaluate: Evaluate
   /** As `evaluate`, but a timestamp stays one. */
@@ -20,19 +23,20 @@ export function templateOf(members: Readonly<Record<string, Expression>> | reado
   const list: readonly Expression[] = Array.isArray(members) ? members : Object.values(members)
   const parts = list.map(member => member.evaluate)
   const reads = new Set(list.flatMap(member => [...member.reads]))
+  const valueReads = allValueReads(list.map(member => member.valueReads))
   if (Array.isArray(members)) {
     const evaluate: Evaluate = scope => parts.map(part => part(scope))
-    return { type: 'list', reads, evaluate, evaluateRaw: evaluate }
+    return { type: 'list', reads, valueReads, evaluate, evaluateRaw: evaluate }
   }
   const names = Object.keys(members)
   const evaluate: Evaluate = scope => fieldsOf(names, parts, scope)
-  return { type: 'map', fields: new Map(Object.entries(members)), reads, evaluate, evaluateRaw: evaluate }
+  return { type: 'map', fields: new Map(Object.entries(members)), reads, valueReads, evaluate, evaluateRaw: evaluate }
 }
 
 /** A value written as it is: `{ literal: paid }`. */
 export function literalOf(value: unknown): Expression {
   const evaluate: Evaluate = () => value
-  return { type: 'dyn', reads: new Set(), evaluate, evaluateRaw: evaluate }
+  return { type: 'dyn', reads: new Set(), valueReads: NO_FIELDS, evaluate, evaluateRaw: evaluate }
 }
 
 function fieldsOf(

@@ -1,5 +1,5 @@
 /** How many members are remembered in all: what has more is no record with fields but a dictionary. */
-const MEMBERS_MAX = 128
+export const MEMBERS_MAX = 128
 /** How many ways to go on behind a member are remembered: there are several where fields are optional. */
 const WAYS_MAX = 8
 /** Values that lie deeper are not remembered, so whoever reads along what is remembered recurses no deeper either. */
@@ -30,6 +30,8 @@ export interface JsonPlace {
 /** A member of objects. */
 export interface JsonMember {
   readonly name: string
+  /** Which one it is of all that its shapes have, from 0. */
+  readonly index: number
   /** What stands in front of its value, byte for byte: from the brace, or from the end of the value before it. */
   readonly lead: Uint8Array
   readonly place: JsonPlace
@@ -118,7 +120,7 @@ export class JsonShapes {
     const name: unknown = JSON.parse(key)
     // Names that every object inherits: assigning to them may do other than JSON.parse, and some are refused altogether.
     if (this.isFull || typeof name !== 'string' || name in Object.prototype) return undefined
-    const member: JsonMember = { name, lead, place: newPlace(), followers: [] }
+    const member: JsonMember = { name, index: this.#members, lead, place: newPlace(), followers: [] }
     place.members.push(member)
     this.#members += 1
     return member

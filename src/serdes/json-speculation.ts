@@ -1,4 +1,5 @@
 import { Attempts } from './attempts.ts'
+import type { JsonFields } from './json-fields.ts'
 import { JsonReader } from './json-reader.ts'
 import { JsonShapes } from './json-shapes.ts'
 import type { SerdeContext } from './serde.ts'
@@ -31,7 +32,15 @@ export class JsonSpeculation {
     return value
   }
 
-  /** The text that `read` did not know was accepted by `JSON.parse`. */
+  /** As `read`, of the text between two places, for `fields`; false when `JSON.parse` has to read it. */
+  readFields(fields: JsonFields, bytes: Buffer, start: number, end: number): boolean {
+    this.#hasTried = end - start <= TEXT_BYTES_MAX && this.#attempts.isWorthIt()
+    if (!this.#hasTried || !fields.readFields(bytes, start, end, this.#shapes.root)) return false
+    this.#attempts.succeeded()
+    return true
+  }
+
+  /** The text that was not known was accepted by `JSON.parse`. */
   parsed(text: string): void {
     if (!this.#hasTried) return
     if (this.#lessons < LESSONS_MAX) {

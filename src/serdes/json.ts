@@ -1,4 +1,5 @@
 import { isUtf8 } from 'node:buffer'
+import type { JsonFields } from './json-fields.ts'
 import { type JsonSpeculation, JsonSpeculations } from './json-speculation.ts'
 import { JsonWriter } from './json-writer.ts'
 import { checkJsonText } from './json-text.ts'
@@ -58,6 +59,11 @@ export function json<T>(parse?: (value: unknown) => T): Serde<T> | Serde<unknown
 /** Those that `json` has made with a parse function. */
 const PARSING = new WeakSet<object>()
 
+/** Whether a serde is `json` without a parse function: what it reads depends on the bytes alone. */
+export function isPlainJson(serde: object): boolean {
+  return serde === PLAIN_JSON
+}
+
 /** Whether a serde was made by `json`. */
 export function isJson(serde: object): boolean {
   return serde === PLAIN_JSON || PARSING.has(serde)
@@ -78,6 +84,21 @@ export function readJson(bytes: Buffer, context: SerdeContext | undefined): unkn
   const speculation = SPECULATIONS.of(context.topic, context.side)
   const value = speculation.read(bytes)
   return value === undefined ? parseJson(bytes, speculation) : value
+}
+
+/**
+ * As `readJson`, of the text between two places: `fields` themselves where they stand for the value, which are good until the
+ * next text they read; else the whole value.
+ */
+export function readJsonFields(
+  fields: JsonFields,
+  bytes: Buffer,
+  start: number,
+  end: number,
+  context: SerdeContext,
+): unknown {
+  const speculation = SPECULATIONS.of(context.topic, context.side)
+  return speculation.readFields(fields, bytes, start, end) ? fields : parseJson(bytes.subarray(start, end), speculation)
 }
 
 function parseJson(bytes: Buffer, speculation: JsonSpeculation | undefined): unknown {

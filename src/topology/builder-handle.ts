@@ -12,6 +12,7 @@ import { historyOf } from './materialized.ts'
 import { GlobalTableHandle, StreamHandle, TableHandle } from './handles.ts'
 import type { InvalidTimestamp, OffsetReset } from './options.ts'
 import type { Named, SerdePair } from './parts.ts'
+import { useBy } from './reads.ts'
 import { addTableSource } from './table-source.ts'
 
 /** Options of a source, their types forgotten. */
@@ -134,7 +135,7 @@ export class BuilderHandle {
         onOutOfRange: options.onOutOfRange ?? 'fail',
         errors: options.errors,
       },
-      use: () => (timestamp === undefined ? IGNORES : READS),
+      use: side => (timestamp === undefined ? IGNORES : { ...IGNORES, ...useBy(timestamp, side) }),
       serdes: { key, value },
       compile: ({ next }) => next,
     })

@@ -23,6 +23,8 @@ export type Side = 'key' | 'value'
 export interface SideUse {
   /** It needs the decoded form. */
   readonly reads: boolean
+  /** All that it reads of a value with fields, which it leaves as it is; `undefined` when it may read, or change, all of it. */
+  readonly fields?: ReadonlySet<string> | undefined
   /** What it hands on is what it got. */
   readonly passes: boolean
   /** It needs the bytes as these serializers write them. */

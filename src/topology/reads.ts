@@ -1,4 +1,5 @@
-import type { Side } from './graph-node.ts'
+import { NO_FIELDS } from '../expressions/value-reads.ts'
+import type { Side, SideUse } from './graph-node.ts'
 
 const DECLARED = new WeakMap<object, ReadonlySet<Side>>()
 
@@ -14,4 +15,22 @@ export function declareReads<F extends object>(step: F, ...sides: readonly Side[
 /** Whether a step may read a side. */
 export function readsOf(step: object, side: Side): boolean {
   return DECLARED.get(step)?.has(side) ?? true
+}
+
+const FIELDS = new WeakMap<object, ReadonlySet<string>>()
+
+/** Says that of a value with fields a step reads only some, and changes nothing: the value may be other than an object then. */
+export function declareFields<F extends object>(step: F, fields: ReadonlySet<string>): F {
+  FIELDS.set(step, fields)
+  return step
+}
+
+/** The fields of the value that a step reads; `undefined` when it may read all of it. */
+export function fieldsOf(step: object): ReadonlySet<string> | undefined {
+  return readsOf(step, 'value') ? FIELDS.get(step) : NO_FIELDS
+}
+
+/** What a step that changes nothing does with a side: reads it, or some fields of it, or leaves it alone. */
+export function useBy(step: object, side: Side): Pick<SideUse, 'reads' | 'fields'> {
+  return { reads: readsOf(step, side), fields: side === 'value' ? fieldsOf(step) : undefined }
 }

@@ -1,5 +1,8 @@
 import { assert } from '../model/assert.ts'
+import { allValueReads, NO_FIELDS } from '../expressions/value-reads.ts'
 import type { SideEncoding } from '../operators/side-bytes.ts'
+import { FIELDS_MAX } from '../serdes/json-fields.ts'
+import { isPlainJson } from '../serdes/json.ts'
 import { rememberingSerializer } from '../serdes/remembering-serializer.ts'
 import { withoutNull } from '../serdes/nullable.ts'
 import type { AnySerde, Serializer } from '../serdes/serde.ts'
@@ -9,7 +12,7 @@ import { windowedFormOf, type WindowedForm } from '../serdes/windowed.ts'
 import type { GraphNode, Side } from './graph-node.ts'
 
 /** What a source does with a side's bytes. */
-export type SideReading = 'raw' | 'check' | 'decode'
+export type SideReading = 'raw' | 'check' | 'decode' | { readonly fields: ReadonlySet<string> }
 
 /** As `SideEncoding`, with the store still a name. */
 export type FlowEncoding =
@@ -19,6 +22,8 @@ export type FlowEncoding =
 interface Flow {
   readonly origins: Set<GraphNode>
   isRead: boolean
+  /** Fields that are read of values; `undefined` where values are read as a whole. */
+  fields: ReadonlySet<string> | undefined
   readonly writers: Serializer<never>[]
 }
 
@@ -49,10 +54,16 @@ export class SideFlow {
   /** How a source reads the side. */
   readingOf(source: GraphNode): SideReading {
     const flow = this.#flow(source)
-    if (!this.#travelsRaw(flow)) return 'decode'
+    if (!this.#travelsRaw(flow)) return this.#fieldsRead(flow, source) ?? 'decode'
     const serde = this.#serdeOf(source)
     // Text and bytes cannot be wrong; anything else is checked where it enters, so that poison is found even if nobody reads it.
     return serde === string || serde === bytes ? 'raw' : 'check'
+  }
+
+  /** The fields that are all that anybody asks for of the values of a source. */
+  #fieldsRead({ isRead, fields, writers }: Flow, source: GraphNode): SideReading | undefined {
+    if (fields === undefined || fields.size > FIELDS_MAX || !isRead || writers.length > 0) return undefined
+    return isPlainJson(this.#serdeOf(source)) ? { fields } : undefined
   }
 
   /** How a node gets the bytes of the side it is handed. */
@@ -117,7 +128,7 @@ export class SideFlow {
     const holdsBack = this.#holdsBack(node)
     if (wraps === true && !holdsBack) this.#wrapping.add(node)
     if (first === undefined || !passes || holdsBack) {
-      this.#flowOf.set(node, { origins: new Set([node]), isRead: false, writers: [] })
+      this.#flowOf.set(node, { origins: new Set([node]), isRead: false, fields: NO_FIELDS, writers: [] })
       return
     }
     for (const other of others) this.#unite(first, other)
@@ -129,6 +140,7 @@ export class SideFlow {
     for (const at of node.parents.length === 0 ? [node] : node.parents) {
       const flow = this.#flow(at)
       flow.isRead ||= use.reads
+      if (use.reads) flow.fields = allValueReads([flow.fields, this.#side === 'value' ? use.fields : undefined])
       flow.writers.push(...use.writes)
     }
   }

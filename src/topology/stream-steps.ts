@@ -1,3 +1,4 @@
+import { allValueReads } from '../expressions/value-reads.ts'
 import type { Forward } from '../operators/forward.ts'
 import { sink } from '../operators/sink.ts'
 import * as stateless from '../operators/stateless.ts'
@@ -12,7 +13,7 @@ import {
   type StreamParts,
 } from './parts.ts'
 import { addProcessor, type ErasedSupplier } from './processor-node.ts'
-import { readsOf } from './reads.ts'
+import { fieldsOf, readsOf, useBy } from './reads.ts'
 import { addRepartition, takeRepartitionNumbers } from './repartition.ts'
 import type { RepartitionOptions } from './repartition-topic.ts'
 import { withoutNull } from '../serdes/nullable.ts'
@@ -117,7 +118,11 @@ export function addSplit(
   const node = graph.add({
     name: base,
     parents: [stream.node],
-    use: side => ({ ...PASSES, reads: conditions.some(({ condition }) => readsOf(condition, side)) }),
+    use: side => ({
+      ...PASSES,
+      reads: conditions.some(({ condition }) => readsOf(condition, side)),
+      fields: allValueReads(conditions.map(({ condition }) => fieldsOf(condition))),
+    }),
     serdes: { key: stream.key, value: stream.value },
     compile: compiler => {
       const forwards = children.map(child => compiler.child(child))
@@ -243,7 +248,7 @@ function addLook(
   options: Named,
   compile: (compiler: NodeCompiler) => Forward,
 ): StreamParts {
-  const use = (side: Side): SideUse => ({ ...PASSES, reads: readsOf(step, side) })
+  const use = (side: Side): SideUse => ({ ...PASSES, ...useBy(step, side) })
   const node = stream.graph.add({
     name: stream.graph.nameOr(options.name, prefix),
     parents: [stream.node],
@@ -261,7 +266,7 @@ function addMapper(
   options: Named,
   compile: (compiler: NodeCompiler) => Forward,
 ): StreamParts {
-  const use = (side: Side): SideUse => ({ reads: readsOf(step, side), passes: replaced[side] !== true, writes: [] })
+  const use = (side: Side): SideUse => ({ ...useBy(step, side), passes: replaced[side] !== true, writes: [] })
   const node = stream.graph.add({
     name: stream.graph.nameOr(options.name, prefix),
     parents: [stream.node],

@@ -5,7 +5,7 @@ export const BYTES_MUTATIONS: readonly Mutation[] = [
   {
     name: 'json-number-rounded',
     bug: 'JSON numbers of more digits than are exact are read by sums.',
-    file: 'serdes/json-reader',
+    file: 'serdes/json-cursor',
     text: 'const DIGITS_MAX = 15',
     replacement: 'const DIGITS_MAX = 17',
     caughtBy: [
@@ -20,7 +20,7 @@ export const BYTES_MUTATIONS: readonly Mutation[] = [
     name: 'json-text-of-another',
     bug: 'A JSON text that begins like one before it is taken for that one.',
     file: 'serdes/json-reader',
-    text: 'this.#isAt(start, known)',
+    text: 'this.isAt(start, known)',
     replacement: 'known.charCodeAt(0) === bytes[start]',
     caughtBy: [
       {
@@ -33,8 +33,8 @@ export const BYTES_MUTATIONS: readonly Mutation[] = [
   {
     name: 'json-malformed-accepted',
     bug: 'Bytes that are no UTF-8 are read as JSON.',
-    file: 'serdes/json-reader',
-    text: 'this.#isUtf8 ??= isUtf8(this.#bytes)',
+    file: 'serdes/json-cursor',
+    text: 'this.#isUtf8 ??= isUtf8(this.bytes.subarray(this.#start, this.end))',
     replacement: 'this.#isUtf8 ??= true',
     caughtBy: [
       {

@@ -1,0 +1,58 @@
+import { expect } from 'chai'
+import { planApplication } from '../../../src/topology/plan-application.ts'
+import { SideFlow, type SideReading } from '../../../src/topology/side-flow.ts'
+import { loadYaml, HEAD } from '../config/yaml-application.ts'
+
+/** How a source of JSON reads its values when they are used in some steps and sinks. */
+async function readingOf(steps: string, sinks = '', input = 'value: json'): Promise<SideReading | undefined> {
+  const yaml = `${HEAD}
+sources: { input: { topic: in, key: string, ${input} } }
+steps:
+  first: { from: input, filter: value.a == 1 }
+${steps}
+sinks:
+  out: { from: last, topic: out, value: json }
+${sinks}`
+  const { topology } = await loadYaml(yaml)
+  const [plan] = planApplication(topology, { 'application.id': 'app' }).subtopologies
+  const source = plan?.nodes.find(node => node.kind === 'source')
+  return plan === undefined || source === undefined
+    ? undefined
+    : new SideFlow(plan.nodes, 'value', () => false).readingOf(source)
+}
+
+describe('a source of JSON', () => {
+  it('gives the fields that expressions name, where nothing else asks for its values', async () => {
+    expect(await readingOf('  last: { from: first, value: { b: value.b, c: value.?c.d, k: key } }')).to.deep.equal({
+      fields: new Set(['a', 'b', 'c']),
+    })
+    expect(
+      await readingOf(
+        '  last: { from: first, map: { key: value.k, value: 1 } }',
+        '',
+        'value: json, timestamp: value.at',
+      ),
+    ).to.deep.equal({ fields: new Set(['a', 'at', 'k']) })
+    expect(
+      await readingOf(`  parts: { from: first, split: { x: value.x > 1, y: default } }
+  last: { from: parts.x, value: value.b }
+  other: { from: parts.y, flatMap: { each: value.list } }`),
+    ).to.deep.equal({ fields: new Set(['a', 'b', 'list', 'x']) })
+  })
+
+  it('gives whole values where a step, a sink or a store asks for them', async () => {
+    expect(await readingOf('  last: { from: first, filter: value.b > 1 }')).to.equal('decode')
+    expect(await readingOf('  last: { from: first, value: { b: value } }')).to.equal('decode')
+    expect(await readingOf('  last: { from: first, value: value.b }', '  all: { from: first, topic: all }')).to.equal(
+      'decode',
+    )
+    const whole = `  last: { from: first, value: value.b }
+  peeked: { from: first, peek: { log: value } }`
+    expect(await readingOf(whole)).to.equal('decode')
+  })
+
+  it('gives whole values where more fields are named than are worth it', async () => {
+    const names = Array.from({ length: 16 }, (_, at) => `f${String(at)}: value.f${String(at)}`)
+    expect(await readingOf(`  last: { from: first, value: { ${names.join(', ')} } }`)).to.equal('decode')
+  })
+})
