@@ -194,6 +194,8 @@ export class PartitionQueue {
     for (;;) {
       if (this.#atRecord) return true
       if (this.#block === undefined) {
+        // Asked for with every record of the task's other inputs.
+        if (this.#blocks.length === 0) return false
         this.#block = this.#blocks.shift()
         if (this.#block === undefined) return false
       }

@@ -68,13 +68,20 @@ export class ValueColumn {
     return this.#serde.deserialize(this.#arena.view(Number(token)), this.#context)
   }
 
-  /** Reads, for keys that come soon, the rows of the entries noted for them. */
+  /** Reads, for keys that come soon, the rows of the entries noted for them, and the beginnings of their values. */
   lookAhead(keys: UpcomingKeys): void {
     const { entries, count } = keys
     const rows = this.#rows
     let touched = 0
     for (let at = 0; at < count; at++) touched += rows[(entries[at] ?? -1) << ROW_SHIFT] ?? 0
+    if (!this.#isNumber) for (let at = 0; at < count; at++) touched += this.#touchToken(entries[at] ?? -1)
     keys.touched = touched
+  }
+
+  #touchToken(entry: number): number {
+    const token = entry === -1 ? undefined : this.#tokens[entry]
+    if (typeof token === 'string') return token.length
+    return this.#arena === undefined || token === undefined ? 0 : this.#arena.lengthOf(Number(token))
   }
 
   timestampOf(entry: number): number {

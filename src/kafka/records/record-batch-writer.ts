@@ -185,15 +185,24 @@ export class RecordBatchWriter {
   /** A record all of whose lengths and numbers take a byte or two, as most do: half the time of any other. */
   #appendShort(key: Uint8Array, value: Uint8Array, timestamp: number, delta: number): boolean {
     const count = this.#count
-    // Attributes, lengths of key and value, number of headers.
-    const body = 4 + shortVarintBytes(delta) + shortVarintBytes(count) + key.length + value.length
+    const keyBytes = key.length
+    const valueBytes = value.length
+    // Attributes and number of headers are the other two.
+    const body =
+      2 +
+      shortVarintBytes(delta) +
+      shortVarintBytes(count) +
+      shortVarintBytes(keyBytes) +
+      keyBytes +
+      shortVarintBytes(valueBytes) +
+      valueBytes
     const start = this.#position
-    const end = start + shortVarintBytes(body) + body
+    const end = start + varintBytes(body) + body
     if (end > this.#maxBytes) return this.#refuse(body, delta)
     if (end > this.#buffer.length) this.#grow(end)
 
     const buffer = this.#buffer
-    let at = writeShortVarint(buffer, start, body)
+    let at = writeVarint(buffer, start, body)
     buffer[at] = 0
     at = writeShortVarint(buffer, at + 1, delta)
     at = writeShortVarint(buffer, at, count)
@@ -249,17 +258,17 @@ function writeBytes(buffer: Buffer, at: number, bytes: Uint8Array | null): numbe
   return start + length
 }
 
-/** Whether the length of these bytes takes one byte. */
+/** Whether the length of these bytes takes two bytes at most. */
 function isShort(bytes: Uint8Array | null): bytes is Uint8Array {
-  return bytes !== null && bytes.length < 64
+  return bytes !== null && isTwoBytes(bytes.length)
 }
 
-/** Bytes whose length takes one byte. */
+/** Bytes that are short. */
 function writeShort(buffer: Buffer, at: number, bytes: Uint8Array): number {
   const { length } = bytes
-  buffer[at] = length << 1
-  copyBytes(bytes, buffer, at + 1)
-  return at + 1 + length
+  const start = writeShortVarint(buffer, at, length)
+  copyBytes(bytes, buffer, start)
+  return start + length
 }
 
 function headersBytes(headers: RecordHeaders): number {

@@ -45,6 +45,23 @@ describe('record batch writer', () => {
     expect(writer.bytes).to.equal(61 + 15)
   })
 
+  it('writes keys and values of every length around those at which a length takes another byte', () => {
+    const lengths = [0, 1, 63, 64, 65, 8_191, 8_192, 8_193]
+    const pairs = lengths.flatMap(key => lengths.map(value => ['k'.repeat(key), 'v'.repeat(value)] as const))
+    const writer = aWriter(1_000_000)
+    for (const [key, value] of pairs) {
+      const before = writer.bytes
+      writer.append(Buffer.from(key), Buffer.from(value), 0, NO_HEADERS)
+      const alone = aWriter(61 + writer.bytes - before)
+      expect(alone.append(Buffer.from(key), Buffer.from(value), 0, NO_HEADERS)).to.equal(true)
+    }
+    const sealed = writer.seal('none')
+    sealed.stamp(null)
+
+    const { records } = readBlock(sealed.bytes)
+    expect(records.map(({ key, value }) => [key, value])).to.deep.equal(pairs)
+  })
+
   it('says at once that a record fits into no batch, whether or not this one is empty', () => {
     const empty = aWriter(61 + 14)
     expect(() => empty.append(KEY, VALUE, 0, NO_HEADERS))
