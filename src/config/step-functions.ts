@@ -1,3 +1,5 @@
+import type { Evaluate } from '../expressions/compiled.ts'
+import { draftedTemplate } from '../expressions/drafted.ts'
 import type { Expression } from '../expressions/expression.ts'
 import { ExpressionScope, RECORD_VARIABLES, type RecordFacts, type VariableName } from '../expressions/scope.ts'
 import { typeNameOf } from '../expressions/static-type.ts'
@@ -6,6 +8,7 @@ import { headersOf, type RecordHeader, type RecordHeaders } from '../model/heade
 import { WindowedKey } from '../model/windowed.ts'
 import type { AnySerde } from '../serdes/serde.ts'
 import { windowedFormOf } from '../serdes/windowed.ts'
+import { declareDrafted } from '../topology/drafts.ts'
 import { declareFields, declareReads } from '../topology/reads.ts'
 
 /** Variables of an aggregation: the record's and `state`. */
@@ -42,8 +45,14 @@ export type StateFunction = (state: unknown, value: unknown, key: unknown, recor
 
 /** The value of an expression. One scope serves all records of the step. */
 export function mapper(expression: Expression): RecordFunction {
+  const { evaluate, template } = expression
+  const step = evaluating(expression, evaluate)
+  const drafted = template === undefined ? undefined : draftedTemplate(template)
+  return drafted === undefined ? step : declareDrafted(step, evaluating(expression, drafted))
+}
+
+function evaluating(expression: Expression, evaluate: Evaluate): RecordFunction {
   const scope = new ExpressionScope()
-  const { evaluate } = expression
   return withReads(expression, (value, key, record) => {
     scope.value = value
     enterKey(scope, key)

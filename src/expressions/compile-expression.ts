@@ -6,7 +6,7 @@ import { ITERATIONS_MAX } from './macros.ts'
 import { parseExpression } from './parse.ts'
 import type { KnownVariables, VariableName } from './scope.ts'
 import { formatTimeSpan, formatTimestamp, isTimeSpan, isTimestamp } from './time-values.ts'
-import { valueReads } from './value-reads.ts'
+import { fieldOfValue, valueReads } from './value-reads.ts'
 
 /**
  * Compiles a CEL text.
@@ -44,6 +44,7 @@ export function compileExpression(
     hint: compiled.hint,
     reads,
     valueReads: valueReads(node),
+    valueField: fieldOfValue(node),
     evaluateRaw,
     evaluate: marks.special ? scope => plain(evaluateRaw(scope)) : evaluateRaw,
   }

@@ -9,10 +9,20 @@ export interface Expression extends KnownValue {
   readonly reads: ReadonlySet<VariableName>
   /** The fields of `value` that it reads; `undefined` when it may read all of it. */
   readonly valueReads: ReadonlySet<string> | undefined
+  /** The field of `value` that it is, with nothing around it. */
+  readonly valueField?: string | undefined
+  /** The members it is made of, where it is an object of expressions. */
+  readonly template?: Template
   /** Its value, of JSON's types plus bigint and bytes; timestamps and durations have become text. @throws EvaluationError */
   readonly evaluate: Evaluate
   /** As `evaluate`, but a timestamp stays one. */
   readonly evaluateRaw: Evaluate
+}
+
+/** An object whose members are expressions. */
+export interface Template {
+  readonly names: readonly string[]
+  readonly parts: readonly Expression[]
 }
 
 /** Compiles a CEL text, as `compileExpression` does. */
@@ -30,7 +40,15 @@ export function templateOf(members: Readonly<Record<string, Expression>> | reado
   }
   const names = Object.keys(members)
   const evaluate: Evaluate = scope => fieldsOf(names, parts, scope)
-  return { type: 'map', fields: new Map(Object.entries(members)), reads, valueReads, evaluate, evaluateRaw: evaluate }
+  return {
+    type: 'map',
+    template: { names, parts: list },
+    fields: new Map(Object.entries(members)),
+    reads,
+    valueReads,
+    evaluate,
+    evaluateRaw: evaluate,
+  }
 }
 
 /** A value written as it is: `{ literal: paid }`. */

@@ -29,8 +29,8 @@ function collect(part: unknown, fields: Set<string>): boolean {
   return true
 }
 
-/** The name in `value.name`, `value.?name` and `value["name"]`. */
-function fieldOfValue(node: Node): string | undefined {
+/** The name in `value.name`, `value.?name` and `value["name"]`; `undefined` for all else. */
+export function fieldOfValue(node: Node): string | undefined {
   if (node.op === '.' || node.op === '.?') return isValue(node.args[0]) ? node.args[1] : undefined
   if (node.op !== '[]' && node.op !== '[?]') return undefined
   const [owner, index] = node.args

@@ -9,6 +9,9 @@ const CLOSE_OBJECT = 0x7d
 /** More fields than this are looked for longer than an object takes to be made. */
 export const FIELDS_MAX = 16
 
+/** Longer texts are copied faster by the runtime. */
+const COPIED_BYTES_MAX = 256
+
 /** Of a member: which field it is has not been asked yet. */
 const UNASKED = -2
 /** Of a member: nobody asks for it. */
@@ -66,10 +69,35 @@ export class JsonFields extends JsonReader {
     const names = this.#names
     for (let field = 0; field < names.length; field += 1) {
       if (names[field] !== name) continue
-      const value = this.#values[field]
-      return value === UNREAD ? this.#text(field) : value
+      return this.textOf(field)
     }
     return undefined
+  }
+
+  /** The number of a field that is a short text nobody has asked for yet, whose bytes stand for themselves; else −1. */
+  unreadText(name: string): number {
+    const names = this.#names
+    for (let field = 0; field < names.length; field += 1) {
+      if (names[field] !== name) continue
+      const isShort = (this.#ends[field] ?? 0) - (this.#starts[field] ?? 0) <= COPIED_BYTES_MAX
+      return this.#values[field] === UNREAD && isShort ? field : -1
+    }
+    return -1
+  }
+
+  /** The text of a field of which `unreadText` has told the number. */
+  textOf(field: number): unknown {
+    const value = this.#values[field]
+    return value === UNREAD ? this.#text(field) : value
+  }
+
+  /** Copies that text with its quotes and returns where it ends there; what does not fit is left out. */
+  copyText(field: number, target: Uint8Array, at: number): number {
+    const { bytes } = this
+    const from = (this.#starts[field] ?? 0) - 1
+    const length = (this.#ends[field] ?? 0) + 1 - from
+    for (let index = 0; index < length; index += 1) target[at + index] = bytes[from + index] ?? 0
+    return at + length
   }
 
   /** Lets the bytes go. */

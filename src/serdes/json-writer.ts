@@ -1,4 +1,5 @@
 import { Attempts } from './attempts.ts'
+import { JsonDraft } from './json-draft.ts'
 
 const QUOTE = 0x22
 const COMMA = 0x2c
@@ -65,7 +66,8 @@ export class JsonWriter {
     this.#isWriting = true
     let isWritten = false
     try {
-      isWritten = isPlainTop(value) && this.#value(value, this.#root, 0)
+      isWritten =
+        isPlainTop(value) && (value instanceof JsonDraft ? this.#draft(value) : this.#value(value, this.#root, 0))
     } finally {
       this.#isWriting = false
     }
@@ -77,6 +79,27 @@ export class JsonWriter {
     }
     this.#attempts.failed()
     return undefined
+  }
+
+  /** An object that is not made; what cannot be written of it is left to its `toJSON`. */
+  #draft({ names, leads, values, texts, source }: JsonDraft): boolean {
+    if (hasOwnForm(EMPTY)) return false
+    for (let at = 0; at < leads.length; at += 1) {
+      const lead = leads[at]
+      if (lead === undefined) return false
+      this.#copy(lead)
+      const text = texts[at] ?? -1
+      if (text >= 0 && source !== undefined) {
+        this.#at = source.copyText(text, this.#bytes, this.#at)
+        continue
+      }
+      const value = values[at]
+      const holder = typeof value === 'object' ? this.#member(names[at] ?? '') : this.#root
+      if (holder === undefined || !this.#value(value, holder, 1)) return false
+    }
+    if (leads.length === 0) this.#byte(OPEN_OBJECT)
+    this.#byte(CLOSE_OBJECT)
+    return true
   }
 
   #value(value: unknown, holder: Member, depth: number): boolean {

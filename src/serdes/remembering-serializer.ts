@@ -58,7 +58,10 @@ function isString(serializer: unknown): boolean {
 
 function transientJson({ name, serialize }: ErasedSerializer): ErasedSerializer {
   const writer = new JsonWriter()
-  return { name, serialize: (value, context) => writer.write(value) ?? serialize(value, context) }
+  return {
+    name,
+    serialize: (value, context) => writer.write(value) ?? serialize(value, context),
+  }
 }
 
 /** Of longer texts the buffer is what costs least. */

@@ -101,6 +101,8 @@ export interface NodeCompiler {
   readonly host: ProcessorHost
   readonly logger: Logger
   readonly dropped: (reason: DropReason, count?: number) => void
+  /** Whether the values that the node gives are read by nobody, and only written to topics, as JSON. */
+  readonly isJsonOnly: boolean
   /** One child. */
   child(node: GraphNode): Forward
   /** The child of a name; `undefined` when there is none. */

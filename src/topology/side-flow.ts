@@ -2,7 +2,7 @@ import { assert } from '../model/assert.ts'
 import { allValueReads, NO_FIELDS } from '../expressions/value-reads.ts'
 import type { SideEncoding } from '../operators/side-bytes.ts'
 import { FIELDS_MAX } from '../serdes/json-fields.ts'
-import { isPlainJson } from '../serdes/json.ts'
+import { isJson, isPlainJson } from '../serdes/json.ts'
 import { rememberingSerializer } from '../serdes/remembering-serializer.ts'
 import { withoutNull } from '../serdes/nullable.ts'
 import type { AnySerde, Serializer } from '../serdes/serde.ts'
@@ -25,6 +25,8 @@ interface Flow {
   /** Fields that are read of values; `undefined` where values are read as a whole. */
   fields: ReadonlySet<string> | undefined
   readonly writers: Serializer<never>[]
+  /** Whether another than a sink is among those who write. */
+  isKept: boolean
 }
 
 /**
@@ -64,6 +66,12 @@ export class SideFlow {
   #fieldsRead({ isRead, fields, writers }: Flow, source: GraphNode): SideReading | undefined {
     if (fields === undefined || fields.size > FIELDS_MAX || !isRead || writers.length > 0) return undefined
     return isPlainJson(this.#serdeOf(source)) ? { fields } : undefined
+  }
+
+  /** Whether what a node gives is read by nobody, and only written to topics, as JSON. */
+  isJsonOnly(node: GraphNode): boolean {
+    const { isRead, isKept, writers } = this.#flow(node)
+    return !isRead && !isKept && writers.every(writer => isJson(withoutNull(writer)))
   }
 
   /** How a node gets the bytes of the side it is handed. */
@@ -128,7 +136,7 @@ export class SideFlow {
     const holdsBack = this.#holdsBack(node)
     if (wraps === true && !holdsBack) this.#wrapping.add(node)
     if (first === undefined || !passes || holdsBack) {
-      this.#flowOf.set(node, { origins: new Set([node]), isRead: false, fields: NO_FIELDS, writers: [] })
+      this.#flowOf.set(node, { origins: new Set([node]), isRead: false, fields: NO_FIELDS, writers: [], isKept: false })
       return
     }
     for (const other of others) this.#unite(first, other)
@@ -142,6 +150,7 @@ export class SideFlow {
       flow.isRead ||= use.reads
       if (use.reads) flow.fields = allValueReads([flow.fields, this.#side === 'value' ? use.fields : undefined])
       flow.writers.push(...use.writes)
+      flow.isKept ||= use.writes.length > 0 && node.kind !== 'sink'
     }
   }
 

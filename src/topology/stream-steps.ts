@@ -13,6 +13,7 @@ import {
   type StreamParts,
 } from './parts.ts'
 import { addProcessor, type ErasedSupplier } from './processor-node.ts'
+import { draftedStep } from './drafts.ts'
 import { fieldsOf, readsOf, useBy } from './reads.ts'
 import { addRepartition, takeRepartitionNumbers } from './repartition.ts'
 import type { RepartitionOptions } from './repartition-topic.ts'
@@ -52,8 +53,8 @@ export function addMap(stream: StreamParts, mapper: Step, options: Named): Strea
 
 /** `mapValues`. */
 export function addMapValues(stream: StreamParts, mapper: Step, options: Named): StreamParts {
-  return addMapper(stream, 'KSTREAM-MAPVALUES-', mapper, { value: true }, options, ({ site, next }) =>
-    stateless.mapValues(site, mapper, next),
+  return addMapper(stream, 'KSTREAM-MAPVALUES-', mapper, { value: true }, options, ({ site, next, isJsonOnly }) =>
+    stateless.mapValues(site, isJsonOnly ? draftedStep(mapper) : mapper, next),
   )
 }
 

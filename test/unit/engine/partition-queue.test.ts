@@ -28,7 +28,7 @@ describe('the queue of a partition', () => {
     const bench = new TaskBench(builder => {
       const expression = compileExpression('[value.id, value.n, value.?at]', new Set(['value']))
       const look = mapper(expression)
-      builder.stream('in', { key: string, value: json() }).foreach(
+      builder.stream('orders', { key: string, value: json() }).foreach(
         withReads(expression, (value, _key, record) => {
           seen.push([value instanceof JsonFields, look(value, null, record)])
         }),
@@ -36,9 +36,9 @@ describe('the queue of a partition', () => {
     })
     const values = ['{"id":"a","n":1}', '{"id":"b","n":2}', '{"id":"twelve-and-more","n":-3,"at":{"x":"é"}}']
     const records = values.map((value, offset) => ({ offset, key: 'k', value: Buffer.from(value) }))
-    bench.task.enqueue('in', changelogBlock({ topic: 'in', partition: 3 }, records).cursor)
+    bench.task.enqueue('orders', changelogBlock({ topic: 'orders', partition: 3 }, records).cursor)
     const more = [...records, ...records].map((record, at) => ({ ...record, offset: at + 3 }))
-    bench.task.enqueue('in', changelogBlock({ topic: 'in', partition: 3 }, more).cursor)
+    bench.task.enqueue('orders', changelogBlock({ topic: 'orders', partition: 3 }, more).cursor)
     expect(bench.task.process(9)).to.equal(9)
     const wanted = [
       ['a', 1, null],

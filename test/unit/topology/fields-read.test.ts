@@ -21,6 +21,22 @@ ${sinks}`
     : new SideFlow(plan.nodes, 'value', () => false).readingOf(source)
 }
 
+/** Whether the object that the step `m` makes is only written, as JSON. */
+async function isOnlyWritten(steps: string, sinks = '  out: { from: m, topic: out, value: json }'): Promise<boolean> {
+  const { topology } = await loadYaml(`${HEAD}
+sources: { input: { topic: in, key: string, value: json } }
+steps:
+  m: { from: input, value: { a: value.a } }
+${steps}
+sinks:
+${sinks}
+`)
+  const [plan] = planApplication(topology, { 'application.id': 'app' }).subtopologies
+  const node = plan?.nodes.find(({ name }) => name === 'm')
+  if (plan === undefined || node === undefined) throw new Error('there is no such step')
+  return new SideFlow(plan.nodes, 'value', () => false).isJsonOnly(node)
+}
+
 describe('a source of JSON', () => {
   it('gives the fields that expressions name, where nothing else asks for its values', async () => {
     expect(await readingOf('  last: { from: first, value: { b: value.b, c: value.?c.d, k: key } }')).to.deep.equal({
@@ -54,5 +70,28 @@ describe('a source of JSON', () => {
   it('gives whole values where more fields are named than are worth it', async () => {
     const names = Array.from({ length: 16 }, (_, at) => `f${String(at)}: value.f${String(at)}`)
     expect(await readingOf(`  last: { from: first, value: { ${names.join(', ')} } }`)).to.equal('decode')
+  })
+})
+
+describe('a mapped value', () => {
+  it('is never made where it only goes to topics as JSON', async () => {
+    expect(await isOnlyWritten('')).to.equal(true)
+    expect(
+      await isOnlyWritten(
+        '  keyed: { from: m, filter: key != "x" }',
+        `  a: { from: m, topic: a, value: json }
+  b: { from: keyed, topic: b, value: json }`,
+      ),
+    ).to.equal(true)
+  })
+
+  it('is made where a step reads it, or a store or another serde gets it', async () => {
+    expect(await isOnlyWritten('  read: { from: m, filter: value.a == 1 }')).to.equal(false)
+    expect(
+      await isOnlyWritten('  kept: { from: m, table: {}, store: kept, serdes: { key: string, value: json } }'),
+    ).to.equal(false)
+    expect(
+      await isOnlyWritten('', '  out: { from: m, topic: out, value: json }\n  s: { from: m, topic: s, value: string }'),
+    ).to.equal(false)
   })
 })
