@@ -4,6 +4,7 @@ import { unreachable } from '../model/assert.ts'
 import { asMillraceError, MillraceError } from '../model/errors.ts'
 import type { MillraceErrorCode } from '../model/error-table.ts'
 import type { Logger } from '../model/logger.ts'
+import { isOutage } from './outages.ts'
 
 /** The same failure this often, without a commit between, is not going to pass by itself. */
 const FAILURES_MAX = 10
@@ -13,16 +14,6 @@ const FENCES_MAX = 3
 const REMEMBERED_MS = 600_000
 const BACKOFF_MS_MIN = 10
 const BACKOFF_MS_MAX = 1_000
-
-/** Of these an outage of brokers may bring any number: they are waited out. */
-const OUTAGES: ReadonlySet<MillraceErrorCode> = new Set<MillraceErrorCode>([
-  'REQUEST_TIMED_OUT',
-  'CONNECTION_LOST',
-  'BROKER_UNREACHABLE',
-  'COMMIT_OUTCOME_UNKNOWN',
-  'TRANSACTION_TIMED_OUT',
-  'MEMBERSHIP_LOST',
-])
 
 /** The ways back that a thread has. */
 export interface FailureRecoveryOptions {
@@ -86,7 +77,7 @@ export class FailureRecovery {
     const before = this.#counts.get(error.code)
     const count = before === undefined || nowMs - before.lastMs > REMEMBERED_MS ? 1 : before.count + 1
     this.#counts.set(error.code, { count, lastMs: nowMs })
-    if (!OUTAGES.has(error.code) && count > (error.code === 'PRODUCER_FENCED' ? FENCES_MAX : FAILURES_MAX)) {
+    if (!isOutage(error) && count > (error.code === 'PRODUCER_FENCED' ? FENCES_MAX : FAILURES_MAX)) {
       throw new MillraceError('TASK_FAILED_REPEATEDLY', {
         cause: error,
         what: `The same failure came ${String(count)} times without a commit between: ${error.code}, ${error.message}`,

@@ -55,7 +55,7 @@ export function buildClients(options: ClientOptions): ThreadClients {
   producer.setAskGroup(async () => (STILL_MEMBER.has(await member.heartbeatNow()) ? 'ours' : 'replaced'))
   return {
     cluster,
-    admin: new Admin(cluster, { clock }),
+    admin: new Admin(cluster, { clock, timeoutMs: config.requestTimeoutMs }),
     producer,
     fetcher: buildFetcher(cluster, options),
     member,

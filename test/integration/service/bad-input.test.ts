@@ -49,6 +49,42 @@ describe('a start that cannot succeed', function () {
     }
   })
 
+  it('becomes one that succeeds when the cluster answers again after an outage in the midst of it', async () => {
+    const input = await room().topic('in')
+    await room().write(input, numbered(3))
+    const proxy = await KafkaProxy.start({ bootstrapServers: room().servers })
+    try {
+      const lost = proxy.rule({ api: 'DescribeConfigs', direction: 'request', action: { type: 'reset' } })
+      const application = copyOf(input, { servers: proxy.bootstrapServers, kafka: { 'request.timeout.ms': 1_000 } })
+      const process = await room().start(application)
+      await process.untilLine('The start was interrupted')
+      lost.remove()
+      expect((await room().untilRecords(`${input}-out`, 3)).length).to.equal(3)
+    } finally {
+      await proxy.stop()
+    }
+  })
+
+  it('ends with 69 when the cluster goes away in the midst of it and stays away', async () => {
+    const input = await room().topic('in')
+    const proxy = await KafkaProxy.start({ bootstrapServers: room().servers })
+    try {
+      proxy.rule({ api: 'DescribeConfigs', direction: 'request', action: { type: 'reset' } })
+      const { exit, text } = await room().runToEnd(
+        copyOf(input, {
+          servers: proxy.bootstrapServers,
+          streams: { 'startup.timeout.ms': 3_000 },
+          kafka: { 'request.timeout.ms': 1_000 },
+        }),
+      )
+      expect(exit.code).to.equal(69)
+      expect(text).to.match(BLOCK)
+      expect(text).to.match(/^error: .* within 3000 ms\. Last reason: /m)
+    } finally {
+      await proxy.stop()
+    }
+  })
+
   it('names an input topic that does not exist, and creates nothing', async () => {
     const topic = uniqueName('nowhere')
     const application = copyOf(topic)
