@@ -42,8 +42,10 @@ describe('JsonReader', () => {
 
   it('knows fields that come and go', () => {
     const learned = ['{"id":1,"a":1,"b":2,"c":3}', '{"id":2,"b":2}', '{"id":3,"c":3}']
+    const reader = new ReaderUnderTest(learned)
     for (const text of ['{"id":9,"a":8,"b":7}', '{"id":7,"b":6,"c":5}', '{"id":4,"c":[]}', '{"id":""}']) {
       expect(reads(text, ...learned), text).to.equal(true)
+      expect(reader.reads(Buffer.from(text)), text).to.equal(true)
     }
     expect(reads('{"id":1,"a":1,"c":3}', ...learned)).to.equal(false)
   })
@@ -142,7 +144,13 @@ describe('JsonReader', () => {
 
   it('gives later ones of equal keys, and numbers as keys in their order, as JSON.parse does', () => {
     const twice = '{"a":1,"b":2,"a":3}'
-    expect(reads('{"a":"x","b":"y","a":"z"}', twice)).to.equal(true)
+    for (const text of [
+      '{"a":"x","b":"y","a":"z"}',
+      '{"a":1,"b":2,"a":"z"}',
+      '{"a":"x","b":2,"a":3}',
+      '{"a":[],"b":[],"a":""}',
+    ])
+      expect(reads(text, twice), text).to.equal(true)
     expect(reads('{"b":1,"7":2,"1":3}', '{"b":0,"7":0,"1":0}')).to.equal(true)
   })
 
