@@ -95,7 +95,9 @@ const onTables: readonly fc.Arbitrary<Operation>[] = [
   fc.record({
     kind: fc.constant('suppress' as const),
     until: fc.constantFrom<(number | 'windowCloses')[]>('windowCloses', 0, 10, 30),
-    maxRecords: fc.option(fc.constantFrom(1, 2, 3), { nil: null }),
+    maxRecords: fc.option(fc.constantFrom(1, 2, 3), { nil: null, freq: 3 }),
+    maxBytes: fc.option(fc.integer({ min: 35, max: 130 }), { nil: null, freq: 2 }),
+    whenFull: fc.constantFrom('emit' as const, 'emit' as const, 'stop' as const),
   }),
 ]
 

@@ -11,7 +11,7 @@ import { declareReads } from '../../../src/topology/reads.ts'
 import { buildTopology } from '../../../src/topology/streams.ts'
 import type { Topology } from '../../../src/topology/topology.ts'
 import type { FoldKind, StreamJoinOperation, TableOperation, Windows } from './operations.ts'
-import { graceOf, HISTORY_MS, waitOf, type Input, type Shape, type SourceName, type Step } from './plan.ts'
+import { boundsOf, graceOf, HISTORY_MS, waitOf, type Input, type Shape, type SourceName, type Step } from './plan.ts'
 import * as user from './user-functions.ts'
 import { numbering } from './user-processor.ts'
 
@@ -49,7 +49,8 @@ class Building {
     }
   }
 
-  #add({ operation, inputs, id }: Step): Result {
+  #add(step: Step): Result {
+    const { operation, inputs, id } = step
     const [first, second] = inputs
     if (first === undefined) throw new RangeError('an operator has an input')
     const store = storeOf(id)
@@ -119,11 +120,12 @@ class Building {
       case 'suppress':
       case 'tableJoin':
       case 'foreignKeyJoin':
-        return this.#addToTable(operation, first, second ?? first, store)
+        return this.#addToTable(operation, step, first, second ?? first)
     }
   }
 
-  #addToTable(operation: TableOperation, first: Input, second: Input, store: string): TableHandle {
+  #addToTable(operation: TableOperation, step: Step, first: Input, second: Input): TableHandle {
+    const store = storeOf(step.id)
     const table = this.#table(first)
     switch (operation.kind) {
       case 'tableFilter':
@@ -150,10 +152,7 @@ class Building {
           : grouped.aggregate(user.initializer, user.adder, user.subtractor, options)
       }
       case 'suppress': {
-        const until = waitOf(operation.until, first.shape)
-        const bounded =
-          until === 'windowCloses' || operation.maxRecords === null ? {} : { maxRecords: operation.maxRecords }
-        return table.suppress({ until, ...bounded })
+        return table.suppress({ until: waitOf(operation.until, first.shape), ...boundsOf(operation, step) })
       }
       case 'tableJoin': {
         const joiner = joinerOf(operation)
@@ -232,7 +231,7 @@ class Building {
         return this.#builder.stream(name, nulls)
       case 't1':
         return this.#builder.table(name, { ...texts, store: 'store-t1' })
-      case 'v':
+      case 'v1':
         return this.#builder.table(name, { ...texts, store: 'store-v', ...versioned(HISTORY_MS) })
       case 't2':
       case 'g':

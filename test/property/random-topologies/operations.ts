@@ -51,7 +51,13 @@ export type Operation =
       readonly isStored: boolean
     }
   | { readonly kind: 'tableGroup'; readonly fn: number; readonly fold: FoldKind }
-  | { readonly kind: 'suppress'; readonly until: number | 'windowCloses'; readonly maxRecords: number | null }
+  | {
+      readonly kind: 'suppress'
+      readonly until: number | 'windowCloses'
+      readonly maxRecords: number | null
+      readonly maxBytes: number | null
+      readonly whenFull: 'emit' | 'stop'
+    }
   | { readonly kind: 'tableJoin'; readonly join: JoinKind; readonly isStored: boolean }
   | { readonly kind: 'foreignKeyJoin'; readonly isLeft: boolean; readonly fn: number }
 

@@ -1,13 +1,13 @@
 import type { Operation, Operator, Windows } from './operations.ts'
 
-/** The topics a topology may read. A source that nobody picks is not built. */
-export type SourceName = 's1' | 's2' | 't1' | 't2' | 'v' | 'g'
+/** The topics a topology may read, their names of one length for the sizes of what is held back. A source that nobody picks is not built. */
+export type SourceName = 's1' | 's2' | 't1' | 't2' | 'v1' | 'g'
 
-/** How long the table `v` keeps versions, in ms. */
+/** How long the table `v1` keeps versions, in ms. */
 export const HISTORY_MS = 30
 
 const STREAM_SOURCES: readonly SourceName[] = ['s1', 's2']
-const TABLE_SOURCES: readonly SourceName[] = ['t1', 't2', 'v']
+const TABLE_SOURCES: readonly SourceName[] = ['t1', 't2', 'v1']
 
 /** A table that an operator gives. */
 export interface TableShape {
@@ -36,6 +36,8 @@ export interface Step {
   readonly inputs: readonly Input[]
   readonly shape: Shape
   readonly isWritten: boolean
+  /** Whether what comes out of it was read from topics of the inputs, not from the application's own. */
+  readonly isDirect: boolean
 }
 
 const TABLE: TableShape = { type: 'table', isVersioned: false, windows: null }
@@ -49,7 +51,8 @@ export function planOf(operators: readonly Operator[]): readonly Step[] {
   for (const [id, { operation, input, other, isWritten }] of operators.entries()) {
     const wanted = wantedBy(operation)
     const inputs = wanted.map((want, at) => pick(steps, want, at === 0 ? input : other))
-    steps.push({ id, operation, inputs, shape: shapeOf(operation, inputs), isWritten })
+    const isDirect = !leadsThroughTopics(operation) && inputs.every(one => isReadDirectly(steps, one))
+    steps.push({ id, operation, inputs, shape: shapeOf(operation, inputs), isWritten, isDirect })
   }
   const taken = new Set(
     steps.flatMap(({ inputs }) => inputs.flatMap(({ from }) => ('step' in from ? [from.step] : []))),
@@ -65,6 +68,31 @@ export function sourcesOf(steps: readonly Step[]): readonly SourceName[] {
     if (operation.kind === 'globalTableJoin') used.add('g')
   }
   return [...used]
+}
+
+/** Whether an operation sends records through a topic of the application's own, or changes keys, so that a later one may. */
+function leadsThroughTopics(operation: Operation): boolean {
+  switch (operation.kind) {
+    case 'map':
+    case 'flatMap':
+    case 'selectKey':
+    case 'repartition':
+    case 'tableGroup':
+    case 'foreignKeyJoin':
+      return true
+    case 'process':
+      return !operation.keepsKey
+    case 'aggregate':
+    case 'windowed':
+      return operation.by !== null
+    default:
+      return false
+  }
+}
+
+function isReadDirectly(steps: readonly Step[], { from, shape }: Input): boolean {
+  const isWindowed = shape.type === 'table' && shape.windows !== null
+  return 'source' in from || (steps[from.step]?.isDirect === true && !isWindowed)
 }
 
 function wantedBy(operation: Operation): readonly Wanted[] {
@@ -109,7 +137,7 @@ function pick(steps: readonly Step[], want: Wanted, number: number): Input {
   const results = steps.toReversed().map(({ id, shape }): Input => ({ from: { step: id }, shape }))
   const sources = (want === 'stream' ? STREAM_SOURCES : TABLE_SOURCES).map((source): Input => ({
     from: { source },
-    shape: want === 'stream' ? STREAM : { ...TABLE, isVersioned: source === 'v' },
+    shape: want === 'stream' ? STREAM : { ...TABLE, isVersioned: source === 'v1' },
   }))
   const fitting = [...results, ...sources].filter(({ shape }) => {
     if (want === 'unversionedTable') return shape.type === 'stream' || !shape.isVersioned
@@ -167,6 +195,27 @@ function shapeOf(operation: Operation, [first]: readonly Input[]): Shape {
 /** What a suppress waits for: windows close only where there are some. */
 export function waitOf(until: number | 'windowCloses', shape: Shape | undefined): number | 'windowCloses' {
   return until === 'windowCloses' && (shape?.type !== 'table' || shape.windows === null) ? 15 : until
+}
+
+/** How much a suppress may hold, and what it does then; a final result is never early. */
+export interface Bounds {
+  readonly maxRecords: number
+  readonly maxBytes: number
+  readonly whenFull: 'emit' | 'stop'
+}
+
+/** The bounds of a suppress; bytes are known only where the name of the topic is that was read. */
+export function boundsOf(operation: Extract<Operation, { kind: 'suppress' }>, { inputs, isDirect }: Step): Bounds {
+  const isFinal = waitOf(operation.until, inputs[0]?.shape) === 'windowCloses'
+  const isBounded = !isFinal || operation.whenFull === 'stop'
+  // Windows come in numbers.
+  const factor = isFinal ? 3 : 1
+  const bound = (most: number | null): number => (isBounded && most !== null ? most * factor : Number.POSITIVE_INFINITY)
+  return {
+    maxRecords: bound(operation.maxRecords),
+    maxBytes: bound(isDirect ? operation.maxBytes : null),
+    whenFull: isFinal ? 'stop' : operation.whenFull,
+  }
 }
 
 /** How long stream records wait for a table: only for one with versions. */

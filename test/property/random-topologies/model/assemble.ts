@@ -42,7 +42,8 @@ export class AssembledModel {
   }
 }
 
-function add(wiring: Wiring, { operation, inputs, id }: Step): Result {
+function add(wiring: Wiring, step: Step): Result {
+  const { operation, inputs, id } = step
   const { model } = wiring
   const [first, second] = inputs
   if (first === undefined) throw new RangeError('an operator has an input')
@@ -115,7 +116,7 @@ function add(wiring: Wiring, { operation, inputs, id }: Step): Result {
     case 'suppress':
     case 'tableJoin':
     case 'foreignKeyJoin':
-      return addToTable(wiring, operation, first, second ?? first)
+      return addToTable(wiring, operation, step, first, second ?? first)
   }
 }
 

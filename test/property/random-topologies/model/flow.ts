@@ -155,6 +155,9 @@ class Task {
   }
 }
 
+/** Thrown for what stops an application whatever its policies; the message is the code. */
+export class Stop extends Error {}
+
 /** A topology as a graph of steps, and the records that were sent to its topics and by it. */
 export class Model {
   readonly nodes: ModelNode[] = []
@@ -165,6 +168,8 @@ export class Model {
   streamTime = -1
   /** Whether a record whose processing fails is passed over. */
   skipsFailures = false
+  /** Whether a step may stop it. */
+  mayStop = false
   /** Results let go of by the record at work, the one being handed on, and those that failed before. */
   #releases = 0
   #releasing: number | undefined
@@ -294,7 +299,7 @@ export class Model {
   }
 
   #isDone(work: () => void): boolean {
-    const memories = this.skipsFailures ? this.nodes.map(node => structuredClone(node.memory)) : []
+    const memories = this.skipsFailures || this.mayStop ? this.nodes.map(node => structuredClone(node.memory)) : []
     const lengths = this.sources.map(({ log }) => log.length)
     const sent = this.sent.length
     this.#releases = 0
@@ -302,10 +307,11 @@ export class Model {
       work()
       return true
     } catch (thrown) {
-      if (!this.skipsFailures) throw thrown
+      if (!this.skipsFailures && !(thrown instanceof Stop)) throw thrown
       for (const [at, node] of this.nodes.entries()) node.memory = memories[at] ?? {}
       for (const [at, source] of this.sources.entries()) source.log.length = lengths[at] ?? 0
       this.sent.length = sent
+      if (thrown instanceof Stop) throw thrown
       const failed = this.#takeReleasing()
       if (failed !== undefined) {
         this.#failed.add(failed)
@@ -351,7 +357,8 @@ export function compareKeys(left: Key, right: Key): number {
   return Buffer.compare(bytesOf(left), bytesOf(right))
 }
 
-function bytesOf(key: Key): Buffer {
+/** The bytes of a key. */
+export function bytesOf(key: Key): Buffer {
   if (typeof key !== 'object' || key === null) return Buffer.from(key ?? '')
   const numbers = key.isSession ? [key.end, key.start] : [key.start]
   const bytes = numbers.map(number => {

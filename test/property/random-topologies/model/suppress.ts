@@ -1,4 +1,5 @@
-import { compareKeys, idOf, type Flowing, type Key } from './flow.ts'
+import type { Bounds } from '../plan.ts'
+import { bytesOf, compareKeys, idOf, Stop, type Flowing, type Key } from './flow.ts'
 import { TableNode, type Held } from './tables.ts'
 
 interface HeldUpdate {
@@ -15,18 +16,16 @@ export class Suppress extends TableNode {
   readonly #parent: TableNode
   readonly #wait: number
   readonly #isFinal: boolean
-  readonly #maxRecords: number
+  readonly #bounds: Bounds
 
   /** @param wait - how long after its place an update waits, by the time of those that arrive */
-  constructor(
-    parent: TableNode,
-    { wait, isFinal, maxRecords }: { wait: number; isFinal: boolean; maxRecords: number },
-  ) {
+  constructor(parent: TableNode, { wait, isFinal, ...bounds }: Bounds & { wait: number; isFinal: boolean }) {
     super(parent.model)
     this.#parent = parent
     this.#wait = wait
     this.#isFinal = isFinal
-    this.#maxRecords = maxRecords
+    this.#bounds = bounds
+    if (bounds.whenFull === 'stop') this.model.mayStop = true
     this.sendsOld = true
     parent.sendOld(true)
     parent.feeds(this)
@@ -61,12 +60,20 @@ export class Suppress extends TableNode {
     memory.held = [...memory.held.filter(other => other !== before), update].toSorted(
       (left, right) => left.place - right.place || compareKeys(left.record.key, right.record.key),
     )
-    while (this.#isDue() || this.memory.held.length > this.#maxRecords) this.#release()
+    while (this.#isDue()) this.#release()
+    if (this.#isFull() && this.#bounds.whenFull === 'stop') throw new Stop('SUPPRESS_BUFFER_FULL')
+    while (this.#isFull()) this.#release()
   }
 
   #isDue(): boolean {
     const [first] = this.memory.held
     return first !== undefined && first.place <= this.memory.observed - this.#wait
+  }
+
+  #isFull(): boolean {
+    const { held } = this.memory
+    const bytes = held.reduce((sum, update) => sum + sizeOf(update), 0)
+    return held.length > this.#bounds.maxRecords || bytes > this.#bounds.maxBytes
   }
 
   #release(): void {
@@ -84,4 +91,24 @@ export class Suppress extends TableNode {
   #of(key: Key): HeldUpdate | undefined {
     return this.memory.held.find(other => idOf(other.record.key) === idOf(key))
   }
+}
+
+const LONG_BYTES = 8
+const INT_BYTES = 4
+/** Of the topics that are read. */
+const TOPIC_CHARACTERS = 2
+
+/** What Kafka Streams takes for the size of a held update in bytes; equal values before it count once. */
+function sizeOf({ record, prior }: HeldUpdate): number {
+  const { key, value, old, headers } = record
+  const values = lengthOf(value) + lengthOf(prior) + (old === prior ? 0 : lengthOf(old))
+  const time = LONG_BYTES
+  const origin = 2 * LONG_BYTES + INT_BYTES + TOPIC_CHARACTERS
+  const named = headers.reduce((sum, [name, held]) => sum + name.length + (held?.length ?? 0), 0)
+  return time + bytesOf(key).length + values + origin + named
+}
+
+function lengthOf(value: unknown): number {
+  if (value === null) return 0
+  return typeof value === 'number' ? LONG_BYTES : Buffer.from(String(value)).length
 }

@@ -1,5 +1,5 @@
 import type { TableOperation } from '../operations.ts'
-import { waitOf, type Input } from '../plan.ts'
+import { boundsOf, waitOf, type Input, type Step } from '../plan.ts'
 import * as user from '../user-functions.ts'
 import { GroupAggregate, GroupSelect } from './aggregates.ts'
 import { foldOf } from './folds.ts'
@@ -9,7 +9,13 @@ import { DerivedTable, newsOf, SourceTable, type TableNode } from './tables.ts'
 import type { Wiring } from './wiring.ts'
 
 /** Operations on tables. */
-export function addToTable(wiring: Wiring, operation: TableOperation, first: Input, second: Input): TableNode {
+export function addToTable(
+  wiring: Wiring,
+  operation: TableOperation,
+  step: Step,
+  first: Input,
+  second: Input,
+): TableNode {
   const { model } = wiring
   const table = wiring.table(first)
   switch (operation.kind) {
@@ -37,8 +43,7 @@ export function addToTable(wiring: Wiring, operation: TableOperation, first: Inp
       return new Suppress(table, {
         wait: until === 'windowCloses' ? closes : until,
         isFinal: until === 'windowCloses',
-        maxRecords:
-          until === 'windowCloses' ? Number.POSITIVE_INFINITY : (operation.maxRecords ?? Number.POSITIVE_INFINITY),
+        ...boundsOf(operation, step),
       })
     }
     case 'tableJoin':

@@ -110,7 +110,7 @@ function tableOf(model: Model, source: Source, name: SourceName): TableNode | un
       return source.feeds(new SourceTable(model, true))
     case 't2':
       return source.feeds(new SourceTable(model, false))
-    case 'v':
+    case 'v1':
       return source.feeds(new VersionedTable(model, HISTORY_MS))
     case 's1':
     case 's2':
