@@ -125,7 +125,7 @@ export const operators: fc.Arbitrary<Operator[]> = fc.array(operator, { minLengt
 const header = fc.tuple(fc.constantFrom('h', 'i'), fc.constantFrom<(string | null)[]>('1', '2', '', null))
 
 const drawn: fc.Arbitrary<Drawn> = fc.record({
-  topic: fc.nat(3),
+  topic: fc.nat(4),
   key: fc.oneof({ weight: 20, arbitrary: fc.constantFrom('a', 'b', 'c') }, { weight: 1, arbitrary: fc.constant(null) }),
   value: fc.oneof(
     { weight: 12, arbitrary: fc.constantFrom('a', 'b', 'c', 'd', 'e', 'xy') },

@@ -11,7 +11,17 @@ import { declareReads } from '../../../src/topology/reads.ts'
 import { buildTopology } from '../../../src/topology/streams.ts'
 import type { Topology } from '../../../src/topology/topology.ts'
 import type { FoldKind, StreamJoinOperation, TableOperation, Windows } from './operations.ts'
-import { boundsOf, graceOf, HISTORY_MS, waitOf, type Input, type Shape, type SourceName, type Step } from './plan.ts'
+import {
+  boundsOf,
+  graceOf,
+  HISTORY_MS,
+  SEVERAL_TOPICS,
+  waitOf,
+  type Input,
+  type Shape,
+  type SourceName,
+  type Step,
+} from './plan.ts'
 import * as user from './user-functions.ts'
 import { numbering } from './user-processor.ts'
 
@@ -229,6 +239,8 @@ class Building {
       case 's1':
       case 's2':
         return this.#builder.stream(name, nulls)
+      case 'm':
+        return this.#builder.stream(SEVERAL_TOPICS, nulls)
       case 't1':
         return this.#builder.table(name, { ...texts, store: 'store-t1' })
       case 'v1':

@@ -1,4 +1,4 @@
-import type { SourceName } from './plan.ts'
+import type { TopicName } from './plan.ts'
 import type { Header } from './user-functions.ts'
 
 /** What happens after a record: nothing is committed, or everything is, or everything since the last commit is done again. */
@@ -18,7 +18,7 @@ export interface Drawn {
 
 /** A record piped into a topic. */
 export interface Piped {
-  readonly topic: SourceName
+  readonly topic: TopicName
   readonly key: string | null
   readonly value: string | null
   readonly time: number
@@ -33,7 +33,7 @@ export interface Piped {
 const START_MS = 20
 
 /** The records of a run over given topics. */
-export function eventsOf(drawn: readonly Drawn[], topics: readonly SourceName[]): readonly Piped[] {
+export function eventsOf(drawn: readonly Drawn[], topics: readonly TopicName[]): readonly Piped[] {
   let time = START_MS
   return drawn.flatMap(({ topic, step, ...record }) => {
     time = Math.max(0, time + step)

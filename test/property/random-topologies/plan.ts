@@ -1,12 +1,18 @@
 import type { Operation, Operator, Windows } from './operations.ts'
 
-/** The topics a topology may read, their names of one length for the sizes of what is held back. A source that nobody picks is not built. */
-export type SourceName = 's1' | 's2' | 't1' | 't2' | 'v1' | 'g'
+/** What a topology may read; `m` is two topics in one. A source that nobody picks is not built. */
+export type SourceName = 's1' | 's2' | 'm' | 't1' | 't2' | 'v1' | 'g'
+
+/** The topics it may read, their names of one length for the sizes of what is held back. */
+export type TopicName = Exclude<SourceName, 'm'> | 'm1' | 'm2'
+
+/** The topics of `m`. */
+export const SEVERAL_TOPICS: readonly ['m1', 'm2'] = ['m1', 'm2']
 
 /** How long the table `v1` keeps versions, in ms. */
 export const HISTORY_MS = 30
 
-const STREAM_SOURCES: readonly SourceName[] = ['s1', 's2']
+const STREAM_SOURCES: readonly SourceName[] = ['s1', 's2', 'm']
 const TABLE_SOURCES: readonly SourceName[] = ['t1', 't2', 'v1']
 
 /** A table that an operator gives. */
@@ -60,14 +66,14 @@ export function planOf(operators: readonly Operator[]): readonly Step[] {
   return steps.map(step => (taken.has(step.id) ? step : { ...step, isWritten: true }))
 }
 
-/** The sources that are built. */
-export function sourcesOf(steps: readonly Step[]): readonly SourceName[] {
+/** The topics that are read. */
+export function topicsOf(steps: readonly Step[]): readonly TopicName[] {
   const used = new Set<SourceName>()
   for (const { operation, inputs } of steps) {
     for (const { from } of inputs) if ('source' in from) used.add(from.source)
     if (operation.kind === 'globalTableJoin') used.add('g')
   }
-  return [...used]
+  return [...used].flatMap(source => (source === 'm' ? SEVERAL_TOPICS : [source]))
 }
 
 /** Whether an operation sends records through a topic of the application's own, or changes keys, so that a later one may. */

@@ -6,7 +6,7 @@ import { storeOf } from './build.ts'
 import { descriptionOf } from './description.ts'
 import type { StreamsProperties } from '../../../src/topology/properties.ts'
 import { eventsOf, type Piped } from './events.ts'
-import { planOf, sourcesOf, storeKindOf, type Step } from './plan.ts'
+import { planOf, topicsOf, storeKindOf, type Step } from './plan.ts'
 import { modelRunOf, runOf, type Outcome } from './runs.ts'
 import { withFailures } from './user-functions.ts'
 
@@ -80,7 +80,7 @@ function check(outcomesOf: (steps: readonly Step[], events: readonly Piped[]) =>
   fc.assert(
     fc.property(operators, records, (drawnOperators, drawnRecords) => {
       const steps = planOf(drawnOperators)
-      const events = eventsOf(drawnRecords, sourcesOf(steps))
+      const events = eventsOf(drawnRecords, topicsOf(steps))
       const [actual, expected] = outcomesOf(steps, events)
       if (isDeepStrictEqual(actual, expected)) return
       // Written out: what is thrown here is told by its message alone.

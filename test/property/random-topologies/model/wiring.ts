@@ -1,4 +1,4 @@
-import { HISTORY_MS, type Input, type Shape, type SourceName } from '../plan.ts'
+import { HISTORY_MS, SEVERAL_TOPICS, type Input, type Shape, type SourceName } from '../plan.ts'
 import * as user from '../user-functions.ts'
 import { Model, recordOf, Sink, Source, type ModelNode } from './flow.ts'
 import { Keyed, Stateless } from './streams.ts'
@@ -83,10 +83,22 @@ export class Wiring {
   #source(name: SourceName): Result {
     const known = this.#results.get(name)
     if (known !== undefined) return known
-    const source = new Source(this.model, name, false)
-    const result = tableOf(this.model, source, name) ?? { node: source, isRekeyed: false }
+    const result = name === 'm' ? this.#several() : this.#single(name)
     this.#results.set(name, result)
     return result
+  }
+
+  #single(name: Exclude<SourceName, 'm'>): Result {
+    const source = new Source(this.model, name, false)
+    return tableOf(this.model, source, name) ?? { node: source, isRekeyed: false }
+  }
+
+  /** Several topics as one stream: of records of one time those of the first topic come first. */
+  #several(): Stream {
+    const sources = SEVERAL_TOPICS.map(topic => new Source(this.model, topic, false))
+    const node = new Stateless(this.model, record => [record])
+    for (const source of sources) source.feeds(node)
+    return { node, isRekeyed: false }
   }
 
   /** A table's updates; keys of windows become texts, and so do numbers. */
@@ -104,7 +116,7 @@ export class Wiring {
   }
 }
 
-function tableOf(model: Model, source: Source, name: SourceName): TableNode | undefined {
+function tableOf(model: Model, source: Source, name: Exclude<SourceName, 'm'>): TableNode | undefined {
   switch (name) {
     case 't1':
       return source.feeds(new SourceTable(model, true))
