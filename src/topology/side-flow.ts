@@ -134,12 +134,13 @@ export class SideFlow {
     const { passes, wraps } = node.use(this.#side)
     // What is held back comes later, when the source is at another record.
     const holdsBack = this.#holdsBack(node)
+    // It writes what any of its parents hands it, whether it passes that on or not: `encodingOf` asks the first of them.
+    if (first !== undefined) for (const other of others) this.#unite(first, other)
     if (wraps === true && !holdsBack) this.#wrapping.add(node)
     if (first === undefined || !passes || holdsBack) {
       this.#flowOf.set(node, { origins: new Set([node]), isRead: false, fields: NO_FIELDS, writers: [], isKept: false })
       return
     }
-    for (const other of others) this.#unite(first, other)
     this.#flowOf.set(node, first)
   }
 

@@ -151,6 +151,35 @@ describe('the key of joined records', () => {
     ])
   })
 
+  for (const cached of ['left', 'right'] as const) {
+    it(`is that of the record at work in the store of a join of two tables, of which only the ${cached} one has a cache`, () => {
+      const joiner = declareReads<Joiner>((left, right) => `${left}+${String(right)}`)
+      const define: Define = b => {
+        const tableOf = (topic: 'left' | 'right'): KTable<string, string> =>
+          topic === cached
+            ? b.table(topic, { ...side, store: topic })
+            : b.table(topic, { ...side, store: topic, versioned: { historyRetention: 100 } })
+        tableOf('left').join(tableOf('right'), joiner, { store: 'joined', value: string }).toStream().to('out')
+      }
+      const options = { commit: 'explicit', streams: { 'statestore.cache.max.bytes': 100_000 } } as const
+      using driver = new TestDriver(
+        streams(b => define(b, bothSides)),
+        options,
+      )
+      const other = cached === 'left' ? 'right' : 'left'
+      driver.input(cached, text).pipe('k', '1', 1)
+      driver.commit()
+      driver.input(other, text).pipe('k', '2', 2)
+      driver.input(cached, text).pipe('k', '3', 3)
+      // The last record before the cache hands on what it held has another key.
+      driver.input(other, text).pipe('x', '4', 4)
+      driver.commit()
+      const joined = cached === 'left' ? '3+2' : '2+3'
+      expect([...driver.keyValueStore('joined', text).all()]).to.deep.equal([['k', joined]])
+      expect(driver.output('out', text).readKeyValues()).to.deep.equal([['k', joined]])
+    })
+  }
+
   it('is read by a selector of the global table alone', () => {
     const joiner = declareReads<Joiner>((left, right) => `${left}+${String(right)}`)
     const define: Define = b => {
