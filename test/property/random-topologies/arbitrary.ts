@@ -37,6 +37,17 @@ const onStreams: readonly fc.Arbitrary<Operation>[] = [
   }),
   fc.record({ kind: fc.constantFrom('merge' as const, 'repartition' as const) }),
   fc.record({ kind: fc.constant('split' as const), fn, taken: fc.constantFrom('first' as const, 'rest' as const) }),
+  fc.record({
+    kind: fc.constant('convert' as const),
+    type: fc.constantFrom(
+      'json' as const,
+      'long' as const,
+      'bytes' as const,
+      'double' as const,
+      'integer' as const,
+      'boolean' as const,
+    ),
+  }),
   fc.record({ kind: fc.constant('dedupe' as const), fn, within: fc.constantFrom(5, 20) }),
 ]
 

@@ -10,12 +10,13 @@ import {
 import { declareReads } from '../../../src/topology/reads.ts'
 import { buildTopology } from '../../../src/topology/streams.ts'
 import type { Topology } from '../../../src/topology/topology.ts'
-import type { FoldKind, StreamJoinOperation, TableOperation, Windows } from './operations.ts'
+import type { FoldKind, Operation, StreamJoinOperation, TableOperation, Windows } from './operations.ts'
 import {
   boundsOf,
   graceOf,
   HISTORY_MS,
   SEVERAL_TOPICS,
+  takesTexts,
   waitOf,
   type Input,
   type Shape,
@@ -23,6 +24,7 @@ import {
   type Step,
 } from './plan.ts'
 import * as user from './user-functions.ts'
+import { serdesOf } from './value-serdes.ts'
 import { numbering } from './user-processor.ts'
 
 const nulls = { key: nullable(string), value: nullable(string) }
@@ -80,7 +82,7 @@ class Building {
       case 'flatMap':
         return this.#stream(first).flatMap(user.flatPairMapper(operation.fn)).withSerdes(nulls)
       case 'selectKey':
-        return this.#stream(first).selectKey(selectorOf(operation.fn)).withSerdes(nulls)
+        return this.#stream(first).selectKey(selectorOf(operation.fn)).withSerdes({ key: nulls.key })
       case 'split': {
         const { some, rest } = this.#stream(first).split({ some: predicateOf(operation.fn), rest: 'default' })
         const [taken, other] = operation.taken === 'first' ? [some, rest] : [rest, some]
@@ -88,8 +90,13 @@ class Building {
         other.to(`out-${String(id)}-other`)
         return taken
       }
-      case 'merge':
-        return this.#stream(first).merge(this.#stream(second ?? first))
+      case 'convert':
+        return this.#stream(first).mapValues(user.converter(operation.type)).withSerdes(serdesOf(operation.type))
+      case 'merge': {
+        const [one, other] = [first, second ?? first].map(input => this.#stream(input, takesTexts(operation, inputs)))
+        if (one === undefined || other === undefined) throw new RangeError('a merge has two inputs')
+        return one.merge(other)
+      }
       case 'repartition':
         return this.#stream(first).repartition()
       case 'toTable':
@@ -107,10 +114,10 @@ class Building {
         return this.#joinStream(operation, first, second ?? first).withSerdes(nulls)
       case 'aggregate': {
         const options = { ...versioned(operation.history), store }
-        return aggregate(this.#grouped(first, operation.by), operation.fold, options)
+        return aggregate(this.#grouped(step, operation), operation.fold, options)
       }
       case 'windowed':
-        return windowed(this.#grouped(first, operation.by), operation, store)
+        return windowed(this.#grouped(step, operation), operation, store)
       case 'cogroup': {
         const [one, two] = [this.#stream(first), this.#stream(second ?? first)].map(stream => stream.groupByKey())
         if (one === undefined || two === undefined) throw new RangeError('a cogroup has two inputs')
@@ -206,13 +213,16 @@ class Building {
     }
   }
 
-  #grouped(input: Input, by: number | null): GroupedStreamHandle {
-    const stream = this.#stream(input)
-    return by === null ? stream.groupByKey() : stream.groupBy(selectorOf(by), nulls)
+  #grouped({ inputs }: Step, operation: Extract<Operation, { kind: 'aggregate' | 'windowed' }>): GroupedStreamHandle {
+    const [first] = inputs
+    if (first === undefined) throw new RangeError('an aggregation has an input')
+    const stream = this.#stream(first, takesTexts(operation, inputs))
+    return operation.by === null ? stream.groupByKey() : stream.groupBy(selectorOf(operation.by), { key: nulls.key })
   }
 
-  #stream({ from, shape }: Input): StreamHandle {
-    return asStream('step' in from ? this.#resultOf(from.step) : this.#source(from.source), shape)
+  #stream({ from, shape }: Input, isText = false): StreamHandle {
+    const stream = asStream('step' in from ? this.#resultOf(from.step) : this.#source(from.source), shape)
+    return isText ? textsOf(stream) : stream
   }
 
   #table({ from }: Input): TableHandle {
@@ -256,6 +266,10 @@ function asStream(result: Result, shape: Shape): StreamHandle {
   if (result instanceof StreamHandle) return result
   const isWindowed = shape.type === 'table' && shape.windows !== null
   const stream = isWindowed ? result.toStream((_, key) => user.keyText(key)) : result.toStream()
+  return textsOf(stream)
+}
+
+function textsOf(stream: StreamHandle): StreamHandle {
   return stream.mapValues(value => (value === null ? null : user.textOf(value))).withSerdes(nulls)
 }
 

@@ -8,6 +8,9 @@ export type Windows =
 export type JoinKind = 'inner' | 'left' | 'outer'
 export type FoldKind = 'count' | 'reduce' | 'aggregate'
 
+/** What values of a stream are written as. */
+export type ValueType = 'text' | 'long' | 'integer' | 'double' | 'boolean' | 'bytes' | 'json'
+
 /** What one operator does. `fn` chooses among the user's functions (`user-functions.ts`). */
 export type Operation =
   | {
@@ -15,6 +18,7 @@ export type Operation =
       readonly fn: number
     }
   | { readonly kind: 'merge' | 'repartition' }
+  | { readonly kind: 'convert'; readonly type: ValueType }
   | { readonly kind: 'split'; readonly fn: number; readonly taken: 'first' | 'rest' }
   | { readonly kind: 'toTable'; readonly history: number | null }
   | { readonly kind: 'dedupe'; readonly fn: number; readonly within: number }

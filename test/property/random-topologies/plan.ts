@@ -1,4 +1,4 @@
-import type { Operation, Operator, Windows } from './operations.ts'
+import type { Operation, Operator, ValueType, Windows } from './operations.ts'
 
 /** What a topology may read; `m` is two topics in one. A source that nobody picks is not built. */
 export type SourceName = 's1' | 's2' | 'm' | 't1' | 't2' | 'v1' | 'g'
@@ -21,10 +21,11 @@ export interface TableShape {
   readonly isVersioned: boolean
   /** Of windowed keys. */
   readonly windows: Windows | null
+  readonly values: ValueType
 }
 
 /** What an operator gives. */
-export type Shape = { readonly type: 'stream' } | TableShape
+export type Shape = { readonly type: 'stream'; readonly values: ValueType } | TableShape
 
 /** Where an operator takes its input from: a source, or the result of an earlier step. */
 export type Origin = { readonly source: SourceName } | { readonly step: number }
@@ -46,8 +47,8 @@ export interface Step {
   readonly isDirect: boolean
 }
 
-const TABLE: TableShape = { type: 'table', isVersioned: false, windows: null }
-const STREAM: Shape = { type: 'stream' }
+const TABLE: TableShape = { type: 'table', isVersioned: false, windows: null, values: 'text' }
+const STREAM: Shape = { type: 'stream', values: 'text' }
 
 type Wanted = 'stream' | 'table' | 'anyTable' | 'unversionedTable'
 
@@ -78,22 +79,9 @@ export function topicsOf(steps: readonly Step[]): readonly TopicName[] {
 
 /** Whether an operation sends records through a topic of the application's own, or changes keys, so that a later one may. */
 function leadsThroughTopics(operation: Operation): boolean {
-  switch (operation.kind) {
-    case 'map':
-    case 'flatMap':
-    case 'selectKey':
-    case 'repartition':
-    case 'tableGroup':
-    case 'foreignKeyJoin':
-      return true
-    case 'process':
-      return !operation.keepsKey
-    case 'aggregate':
-    case 'windowed':
-      return operation.by !== null
-    default:
-      return false
-  }
+  if (operation.kind === 'process') return !operation.keepsKey
+  if (operation.kind === 'aggregate' || operation.kind === 'windowed') return operation.by !== null
+  return ['map', 'flatMap', 'selectKey', 'repartition', 'tableGroup', 'foreignKeyJoin'].includes(operation.kind)
 }
 
 function isReadDirectly(steps: readonly Step[], { from, shape }: Input): boolean {
@@ -128,6 +116,7 @@ function wantedBy(operation: Operation): readonly Wanted[] {
     case 'flatMap':
     case 'selectKey':
     case 'repartition':
+    case 'convert':
     case 'split':
     case 'toTable':
     case 'dedupe':
@@ -155,11 +144,34 @@ function pick(steps: readonly Step[], want: Wanted, number: number): Input {
   return picked
 }
 
-function shapeOf(operation: Operation, [first]: readonly Input[]): Shape {
-  const table = first?.shape.type === 'table' ? first.shape : TABLE
+/** The type of the values of a result as a stream: a table's become texts. */
+export function valueOf(shape: Shape): ValueType {
+  return shape.type === 'stream' ? shape.values : 'text'
+}
+
+/** Whether an operation makes texts of its inputs first: values become one, or come from streams of several types. */
+export function takesTexts(operation: Operation, inputs: readonly Input[]): boolean {
+  if (operation.kind === 'merge') return new Set(inputs.map(({ shape }) => valueOf(shape))).size > 1
+  return (operation.kind === 'aggregate' || operation.kind === 'windowed') && operation.fold === 'reduce'
+}
+
+function shapeOf(operation: Operation, inputs: readonly Input[]): Shape {
+  const shape = inputs[0]?.shape ?? STREAM
+  const table = shape.type === 'table' ? shape : { ...TABLE, values: shape.values }
+  const stream: Shape = { type: 'stream', values: takesTexts(operation, inputs) ? 'text' : valueOf(shape) }
   switch (operation.kind) {
+    case 'convert':
+      return { type: 'stream', values: operation.type }
+    case 'filter':
+    case 'filterNot':
+    case 'selectKey':
+    case 'repartition':
+    case 'merge':
+    case 'split':
+    case 'dedupe':
+      return stream
     case 'toTable':
-      return { ...TABLE, isVersioned: operation.history !== null }
+      return { ...TABLE, values: valueOf(shape), isVersioned: operation.history !== null }
     case 'aggregate':
       return { ...TABLE, isVersioned: operation.history !== null }
     case 'windowed':
@@ -171,7 +183,7 @@ function shapeOf(operation: Operation, [first]: readonly Input[]): Shape {
       return { ...table, isVersioned: table.isVersioned && !operation.isStored }
     case 'tableMapValues':
     case 'tableTransformValues':
-      return { ...table, isVersioned: table.isVersioned && !operation.isStored }
+      return { ...table, values: 'text', isVersioned: table.isVersioned && !operation.isStored }
     case 'suppress':
       return table
     case 'tableGroup':
@@ -179,17 +191,10 @@ function shapeOf(operation: Operation, [first]: readonly Input[]): Shape {
     case 'tableJoin':
     case 'foreignKeyJoin':
       return TABLE
-    case 'filter':
-    case 'filterNot':
     case 'mapValues':
     case 'flatMapValues':
     case 'map':
     case 'flatMap':
-    case 'selectKey':
-    case 'repartition':
-    case 'merge':
-    case 'split':
-    case 'dedupe':
     case 'process':
     case 'streamJoin':
     case 'streamTableJoin':
@@ -219,7 +224,8 @@ export function boundsOf(operation: Extract<Operation, { kind: 'suppress' }>, { 
   const bound = (most: number | null): number => (isBounded && most !== null ? most * factor : Number.POSITIVE_INFINITY)
   return {
     maxRecords: bound(operation.maxRecords),
-    maxBytes: bound(isDirect ? operation.maxBytes : null),
+    // Numbers are taken for longs where sizes are counted.
+    maxBytes: bound(isDirect && inputs[0]?.shape.values !== 'integer' ? operation.maxBytes : null),
     whenFull: isFinal ? 'stop' : operation.whenFull,
   }
 }
@@ -263,6 +269,7 @@ export function storeKindOf({
     case 'flatMap':
     case 'selectKey':
     case 'repartition':
+    case 'convert':
     case 'merge':
     case 'split':
     case 'toTable':

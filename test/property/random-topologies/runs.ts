@@ -10,6 +10,7 @@ import { AssembledModel } from './model/assemble.ts'
 import { idOf, Stop } from './model/flow.ts'
 import type { Step } from './plan.ts'
 import { modelStoresOf, storesOf, type Contents } from './stores.ts'
+import { serdesOf, valuesIn } from './value-serdes.ts'
 import type { Header } from './user-functions.ts'
 
 const nulls = { key: nullable(string), value: nullable(string) }
@@ -40,7 +41,7 @@ export function runOf(
   const topics: Record<string, string[]> = {}
   for (const topic of driver.producedTopics.filter(name => name.startsWith('out-'))) {
     topics[topic] = driver
-      .output(topic, nulls)
+      .output(topic, serdesOf(valuesIn(topic, steps)))
       .readAll()
       .map(({ key, value, timestamp, headers }) => lineOf({ key, value, time: timestamp, headers: headersOf(headers) }))
   }

@@ -3,6 +3,8 @@
  * pure, take and return texts, and show in their result what they were called with, and in which order.
  */
 
+import type { ValueType } from './operations.ts'
+
 /** A header; its value may be missing. */
 export type Header = readonly [name: string, value: string | null]
 
@@ -19,6 +21,7 @@ export function short(text: string): string {
 /** Any value as a text. */
 export function textOf(value: unknown): string {
   if (typeof value === 'string') return value
+  if (value instanceof Uint8Array) return `x${Buffer.from(value).toString('hex')}`
   return value === null || value === undefined ? '-' : JSON.stringify(value)
 }
 
@@ -84,6 +87,20 @@ function mapping(fn: number): (value: unknown) => string | null {
   return fn % 2 === 0
     ? value => short(`${textOf(value)}!`)
     : value => (sum(value) % 4 === 0 ? null : short(`m${textOf(value)}`))
+}
+
+/** Makes a value of a type of another; numbers are often 0. */
+export function converter(type: ValueType): (value: unknown) => unknown {
+  const convert = {
+    text: textOf,
+    long: (value: unknown) => (sum(value) % 7) - 3,
+    integer: (value: unknown) => (sum(value) % 5) - 2,
+    double: (value: unknown) => (sum(value) % 9) / 8 - 0.5,
+    boolean: (value: unknown) => sum(value) % 2 === 0,
+    bytes: (value: unknown) => Buffer.from(textOf(value)),
+    json: (value: unknown) => ({ text: textOf(value), sum: sum(value) }),
+  }[type]
+  return value => (value === null ? null : convert(value))
 }
 
 export function flatMapper(fn: number): (value: unknown) => (string | null)[] {

@@ -6,6 +6,7 @@ import type { KeyValueStore } from '../../../src/stores/store-types.ts'
 import type { ErasedProcessorContext } from '../../../src/operators/processor-context.ts'
 import type { ErasedSupplier } from '../../../src/topology/processor-node.ts'
 import type { Operation } from './operations.ts'
+import { textOf } from './user-functions.ts'
 import { nullable } from '../../../src/serdes/nullable.ts'
 
 /** A processor that numbers the records of a key in a store, and tells the numbers of all keys from time to time. */
@@ -24,13 +25,13 @@ export function numbering(
           for (const [key, count] of counts.all()) forward({ key, value: `tick${String(count)}`, timestamp })
         })
       }
-      return ({ key, value, headers }: StreamRecord<string | null, string | null>) => {
+      return ({ key, value, headers }: StreamRecord<string | null, unknown>) => {
         const id = String(key)
         const count = (counts.get(id) ?? 0) + 1
         counts.put(id, count)
         forward({
           key: keepsKey ? key : `p${String(count % 2)}`,
-          value: `${String(value)}#${String(count)}@${String(streamTime())}`,
+          value: `${textOf(value)}#${String(count)}@${String(streamTime())}`,
           ...(count % 3 === 2
             ? {}
             : { headers: count % 3 === 1 ? headers.with('n', String(count)) : headers.without('h') }),

@@ -1,5 +1,6 @@
 import type { Piped } from '../events.ts'
-import type { Input, Step } from '../plan.ts'
+import type { Operation } from '../operations.ts'
+import { takesTexts, type Step } from '../plan.ts'
 import * as user from '../user-functions.ts'
 import { Aggregate, type Fold } from './aggregates.ts'
 import { recordOf, type Model } from './flow.ts'
@@ -65,8 +66,14 @@ function add(wiring: Wiring, step: Step): Result {
       wiring.write({ node: other, isRekeyed }, `out-${String(id)}-other`)
       return { node: taken, isRekeyed }
     }
+    case 'convert': {
+      const { node, isRekeyed } = wiring.stream(first)
+      const convert = user.converter(operation.type)
+      return { node: node.feeds(new Stateless(model, r => [{ ...r, value: convert(r.value) }])), isRekeyed }
+    }
     case 'merge': {
-      const [left, right] = [wiring.stream(first), wiring.stream(second ?? first)]
+      const isText = takesTexts(operation, inputs)
+      const [left, right] = [wiring.stream(first, isText), wiring.stream(second ?? first, isText)]
       const merged = left.node.feeds(new Stateless(model, record => [record]))
       if (right.node !== left.node) right.node.feeds(merged)
       return { node: merged, isRekeyed: left.isRekeyed || right.isRekeyed }
@@ -89,11 +96,11 @@ function add(wiring: Wiring, step: Step): Result {
     case 'globalTableJoin':
       return joinStream(wiring, operation, first, second ?? first)
     case 'aggregate': {
-      const { node } = grouped(wiring, first, operation.by)
+      const { node } = grouped(wiring, step, operation)
       return node.feeds(new Aggregate(model, foldOf(operation.fold), operation.history))
     }
     case 'windowed': {
-      const { node } = grouped(wiring, first, operation.by)
+      const { node } = grouped(wiring, step, operation)
       const late = operation.keepsLate ? `out-store-${String(id)}-late` : undefined
       const emitsFinal = operation.emit === 'final'
       return node.feeds(windowTable(model, foldOf(operation.fold), { windows: operation.windows, emitsFinal, late }))
@@ -120,7 +127,14 @@ function add(wiring: Wiring, step: Step): Result {
   }
 }
 
-function grouped(wiring: Wiring, input: Input, by: number | null): Stream {
-  const stream = wiring.stream(input)
+function grouped(
+  wiring: Wiring,
+  { inputs }: Step,
+  operation: Extract<Operation, { kind: 'aggregate' | 'windowed' }>,
+): Stream {
+  const [first] = inputs
+  if (first === undefined) throw new RangeError('an aggregation has an input')
+  const stream = wiring.stream(first, takesTexts(operation, inputs))
+  const { by } = operation
   return wiring.distributed(by === null ? stream : stateless(wiring, stream, 'selectKey', by))
 }

@@ -119,7 +119,7 @@ export class Numbering extends ModelNode {
     this.emit(
       recordOf(
         this.#keepsKey ? key : `p${String(count % 2)}`,
-        `${String(value)}#${String(count)}@${String(this.model.streamTime)}`,
+        `${user.textOf(value)}#${String(count)}@${String(this.model.streamTime)}`,
         time,
         user.headersAfter(count, headers),
       ),

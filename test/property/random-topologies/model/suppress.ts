@@ -1,3 +1,4 @@
+import { textOf } from '../user-functions.ts'
 import type { Bounds } from '../plan.ts'
 import { bytesOf, compareKeys, idOf, Stop, type Flowing, type Key } from './flow.ts'
 import { TableNode, type Held } from './tables.ts'
@@ -101,7 +102,7 @@ const TOPIC_CHARACTERS = 2
 /** What Kafka Streams takes for the size of a held update in bytes; equal values before it count once. */
 function sizeOf({ record, prior }: HeldUpdate): number {
   const { key, value, old, headers } = record
-  const values = lengthOf(value) + lengthOf(prior) + (old === prior ? 0 : lengthOf(old))
+  const values = lengthOf(value) + lengthOf(prior) + (textOf(old) === textOf(prior) ? 0 : lengthOf(old))
   const time = LONG_BYTES
   const origin = 2 * LONG_BYTES + INT_BYTES + TOPIC_CHARACTERS
   const named = headers.reduce((sum, [name, held]) => sum + name.length + (held?.length ?? 0), 0)
@@ -110,5 +111,7 @@ function sizeOf({ record, prior }: HeldUpdate): number {
 
 function lengthOf(value: unknown): number {
   if (value === null) return 0
-  return typeof value === 'number' ? LONG_BYTES : Buffer.from(String(value)).length
+  if (typeof value === 'number') return LONG_BYTES
+  if (typeof value === 'boolean') return 1
+  return value instanceof Uint8Array ? value.length : Buffer.from(textOf(value)).length
 }

@@ -1,4 +1,5 @@
 import { idOf, ModelNode, recordOf, type Flowing, type Key } from './flow.ts'
+import { textOf } from '../user-functions.ts'
 import type { JoinKind } from '../operations.ts'
 import { entriesOf, newsOf, Rows, TableNode, type Entry, type Held, type RowMap } from './tables.ts'
 
@@ -190,7 +191,7 @@ export class Resolve extends ModelNode {
   override process({ key, value, time, headers }: Flowing): void {
     const { asked, found } = asAnswer(value)
     const left = this.#left.get(key)?.value ?? null
-    if (left !== asked) {
+    if (textOf(left) !== textOf(asked)) {
       this.drop('staleResponse')
       return
     }

@@ -64,8 +64,9 @@ export class Wiring {
   }
 
   /** An input as a stream. */
-  stream({ from, shape }: Input): Stream {
-    return this.asStream('step' in from ? this.#resultOf(from.step) : this.#source(from.source), shape)
+  stream({ from, shape }: Input, isText = false): Stream {
+    const stream = this.asStream('step' in from ? this.#resultOf(from.step) : this.#source(from.source), shape)
+    return isText ? { ...stream, node: this.#texts(stream.node) } : stream
   }
 
   /** An input as a table. */
@@ -104,15 +105,20 @@ export class Wiring {
   /** A table's updates; keys of windows become texts, and so do numbers. */
   asStream(result: Result, shape: Shape): Stream {
     if (!(result instanceof TableNode)) return result
-    const texts = new Stateless(this.model, ({ key, value, time, headers }) => [
-      recordOf(
-        typeof key === 'string' ? key : user.keyText(key),
-        value === null ? null : user.textOf(value),
-        time,
-        headers,
-      ),
-    ])
-    return { node: result.feeds(texts), isRekeyed: shape.type === 'table' && shape.windows !== null }
+    return { node: this.#texts(result), isRekeyed: shape.type === 'table' && shape.windows !== null }
+  }
+
+  #texts(node: ModelNode): ModelNode {
+    return node.feeds(
+      new Stateless(this.model, ({ key, value, time, headers }) => [
+        recordOf(
+          typeof key === 'string' || key === null ? key : user.keyText(key),
+          value === null ? null : user.textOf(value),
+          time,
+          headers,
+        ),
+      ]),
+    )
   }
 }
 
