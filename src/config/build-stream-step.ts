@@ -3,6 +3,7 @@ import { RECORD_VARIABLES, type RecordFacts } from '../expressions/scope.ts'
 import { allValueReads } from '../expressions/value-reads.ts'
 import type { AnySerde } from '../serdes/serde.ts'
 import { StreamHandle } from '../topology/handles.ts'
+import { declareDrafted, draftedStep } from '../topology/drafts.ts'
 import type { ErasedSupplier } from '../topology/processor-node.ts'
 import { declareFields, declareReads, fieldsOf, readsOf } from '../topology/reads.ts'
 import type { OperatorConfig, StepConfig } from './application-config.ts'
@@ -128,8 +129,9 @@ function mapKeyAndValue(
 ): StreamHandle {
   if (key === undefined) return value === undefined ? stream : stream.mapValues(value, { name })
   if (value === undefined) return stream.selectKey(key, { name })
-  const pair: RecordFunction = (v, k, record) => [key(v, k, record), value(v, k, record)]
-  return stream.map(readingAs(pair, key, value), { name })
+  const pairWith = (made: RecordFunction): RecordFunction =>
+    readingAs((v, k, record) => [key(v, k, record), made(v, k, record)], key, value)
+  return stream.map(declareDrafted(pairWith(value), pairWith(draftedStep(value))), { name })
 }
 
 /** Any number of records. */

@@ -46,8 +46,8 @@ export function addForeach(stream: StreamParts, action: Step, options: Named): v
 
 /** `map`. */
 export function addMap(stream: StreamParts, mapper: Step, options: Named): StreamParts {
-  return addMapper(stream, 'KSTREAM-MAP-', mapper, { key: true, value: true }, options, ({ site, next }) =>
-    stateless.map(site, mapper, next),
+  return addMapper(stream, 'KSTREAM-MAP-', mapper, { key: true, value: true }, options, ({ site, next, isJsonOnly }) =>
+    stateless.map(site, isJsonOnly ? draftedStep(mapper) : mapper, next),
   )
 }
 

@@ -35,11 +35,14 @@ steps:
     from: looked
     split: { much: 'value.net > 10', rest: default }
   keyed: { from: split.much, map: { key: string(value.id), value: value.net - value.fee } }
+  moved: { from: paid, map: { key: 'string(value.?fee)', value: { id: value.id, note: 'value.?note', net: 'value.?net' } } }
+  shown: { from: moved, ${first} }
   unkeyed: { from: split.rest, value: 'value["status"]' }
 sinks:
   a: { from: result, topic: a, value: json }
   b: { from: keyed, topic: b, value: json }
   c: { from: unkeyed, topic: c, value: json }
+  d: { from: shown, topic: d, value: json }
 `
 
 const SCALARS = fc.oneof(
@@ -88,7 +91,7 @@ async function outcomeOf(topic: string, first: string, texts: readonly string[])
   using driver = await driverOf(application(topic, first))
   const input = driver.input(topic, SIDES)
   for (const [at, text] of texts.entries()) input.pipe('k', text, at)
-  return ['a', 'b', 'c', 'dead'].map(written =>
+  return ['a', 'b', 'c', 'd', 'dead'].map(written =>
     driver
       .output(written, SIDES)
       .readAll()
