@@ -5,6 +5,7 @@ import type { Mutation } from './mutation.ts'
 import { OPERATOR_MUTATIONS } from './operator-mutations.ts'
 import { PRODUCER_MUTATIONS } from './producer-mutations.ts'
 import { TASK_MUTATIONS } from './task-mutations.ts'
+import { TRANSACTION_MUTATIONS } from './transaction-mutations.ts'
 
 /** Every seeded bug, with the tests that must find it. */
 export const MUTATIONS: readonly Mutation[] = [
@@ -12,6 +13,7 @@ export const MUTATIONS: readonly Mutation[] = [
   ...ENGINE_MUTATIONS,
   ...KAFKA_MUTATIONS,
   ...PRODUCER_MUTATIONS,
+  ...TRANSACTION_MUTATIONS,
   ...OPERATOR_MUTATIONS,
   ...BYTES_MUTATIONS,
 ]

@@ -186,6 +186,15 @@ describe('commit cycle', () => {
     expect(progress.map(({ partitionTime }) => partitionTime)).to.deep.equal([12, 14])
   })
 
+  it('names the leader epoch of what was read, by which a cut-off log is noticed after a restart (KIP-320)', async () => {
+    const bench = new CommitBench().read(12)
+    for (const { inputs } of bench.tasks) for (const input of inputs) input.leaderEpoch = () => 7
+    await runCommitCycle(bench.parts)
+
+    const sent = [...(bench.producer.sent[0]?.offsets.values() ?? [])]
+    expect(sent.map(({ leaderEpoch }) => leaderEpoch)).to.deep.equal([7])
+  })
+
   it('leaves everything as it was when the flush fails', async () => {
     const bench = new CommitBench().read(12)
     bench.producer.flushes = new Answers<'done'>(new MillraceError('TRANSACTION_TIMED_OUT'))

@@ -163,6 +163,21 @@ describe('the transactions of a producer', () => {
       expect(producer.transaction.state).to.equal('unknown')
     })
 
+    it('are in doubt after one lost answer, and nothing is sent again: a late copy could end the next one (transaction.version 0)', async () => {
+      const { producer } = await start(0)
+      await write('in doubt')
+      scripted.endTxnAnswers.push('lost')
+      expect(await producer.commitTransaction(TIMEOUT_MS)).to.equal('unknown')
+      expect(scripted.calls).to.deep.equal(['InitProducerId', 'commit'])
+    })
+
+    it('are in doubt when a coordinator that was about to go may have done it (I10)', async () => {
+      const { producer } = await start(2)
+      await write('in doubt')
+      scripted.endTxnAnswers.push(NOT_COORDINATOR, INVALID_TXN_STATE)
+      expect(await producer.commitTransaction(TIMEOUT_MS)).to.equal('unknown')
+    })
+
     it('are refused when nothing was lost: they are not committed', async () => {
       const { producer } = await start(2)
       await write('refused')
@@ -186,6 +201,24 @@ describe('the transactions of a producer', () => {
       expect(scripted.calls).to.deep.equal(['InitProducerId', 'commit', 'InitProducerId'])
       expect(scripted.batches.at(-1)).to.include({ epoch: 1, baseSequence: 0 })
     })
+  })
+
+  it('take in the group anew after a new epoch (transaction.version 0)', async () => {
+    const { producer } = await start(0)
+    await write('given up')
+    expect(await producer.sendOffsets('g', MEMBER, OFFSETS, TIMEOUT_MS)).to.equal('done')
+    expect(await producer.refence(TIMEOUT_MS)).to.equal('ours')
+    await write('kept')
+    expect(await producer.sendOffsets('g', MEMBER, OFFSETS, TIMEOUT_MS)).to.equal('done')
+    await commit()
+    expect(scripted.calls).to.deep.equal(['InitProducerId', 'offsets', 'InitProducerId', 'offsets', 'commit'])
+  })
+
+  it('get a new epoch at an abort in between, too, when there is doubt about theirs (I9)', async () => {
+    await writeWithLoss()
+    await commit()
+    await scripted.producer.abortTransaction(TIMEOUT_MS)
+    expect(scripted.calls).to.deep.equal(['InitProducerId', 'commit', 'InitProducerId'])
   })
 
   it('are not begun behind an abort that came while they were being opened', async () => {
@@ -256,6 +289,48 @@ describe('the batches of a producer', () => {
     await flushed
     expect(scripted.valuesOf(0)).to.deep.equal([...values, ...values])
     expect(scripted.batches.map(({ baseSequence }) => baseSequence)).to.deep.equal([0, 1, 2, 0, 1, 2])
+  })
+
+  it('go out one by one until the broker has the first of an epoch (transaction.version 0)', async () => {
+    scripted = await ScriptedProducer.start(0, { batchSizeBytes: 100 })
+    const values = ['first', 'second', 'third'].map(value => value.padEnd(60, '.'))
+    for (const epoch of [0, 1]) {
+      const first = deferred<ScriptedAnswer>()
+      scripted.produceAnswer = ({ values: [value] }) => (value === values[0] ? first.promise : 0)
+      for (const value of values) scripted.append(value)
+      const flushed = scripted.producer.flush(TIMEOUT_MS)
+      const sent = (): number => scripted.batches.filter(batch => batch.epoch === epoch).length
+      await eventually('the first is out', () => sent() > 0)
+      await new Promise(done => setTimeout(done, RETRY_PAUSES_MS))
+      expect(sent(), 'the others wait for its answer').to.equal(1)
+      first.resolve(0)
+      await flushed
+      expect(sent()).to.equal(values.length)
+      await scripted.producer.refence(TIMEOUT_MS)
+    }
+  })
+
+  it('go out five at a time at the most, which is what brokers remember', async () => {
+    scripted = await ScriptedProducer.start(2, { batchSizeBytes: 100 })
+    const { promise, resolve } = deferred<ScriptedAnswer>()
+    scripted.produceAnswer = () => promise
+    for (let count = 0; count < 8; count += 1) scripted.append(String(count).padEnd(60, '.'))
+    const flushed = scripted.producer.flush(TIMEOUT_MS)
+    await eventually('five are out', () => scripted.batches.length >= 5)
+    await new Promise(done => setTimeout(done, RETRY_PAUSES_MS))
+    expect(scripted.batches).to.have.length(5)
+    resolve(0)
+    await flushed
+    expect(scripted.batches).to.have.length(8)
+  })
+
+  it('are sent again when an answer leaves them out', async () => {
+    scripted = await ScriptedProducer.start(2)
+    let answers = 0
+    scripted.produceAnswer = () => ((answers += 1) === 1 ? 'missing' : 0)
+    scripted.append('left out')
+    await scripted.producer.flush(TIMEOUT_MS)
+    expect(scripted.batches.map(({ baseSequence }) => baseSequence)).to.deep.equal([0, 0])
   })
 
   it('are not sent to a new leader before the old one has answered: they would overtake', async () => {

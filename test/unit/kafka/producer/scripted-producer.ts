@@ -2,7 +2,7 @@ import { systemClock } from '../../../../src/engine/system-clock.ts'
 import { Cluster } from '../../../../src/kafka/cluster/cluster.ts'
 import { Producer } from '../../../../src/kafka/producer/producer.ts'
 import type { ProducerOptions } from '../../../../src/kafka/producer/producer-options.ts'
-import type { ResponseBodies } from '../../../../src/kafka/protocol/api.ts'
+import type { RequestBodies, ResponseBodies } from '../../../../src/kafka/protocol/api.ts'
 import { NO_HEADERS } from '../../../../src/model/headers.ts'
 import { SILENT_LOGGER } from '../../../../src/model/logger.ts'
 import type { ReceivedRequest } from '../../../support/frame-server.ts'
@@ -22,6 +22,9 @@ const BASE_SEQUENCE_AT = 53
 
 /** An answer: an error code, or none because the connection breaks. */
 export type ScriptedAnswer = number | 'lost'
+
+/** The answer to one partition of a Produce; `missing` leaves it out of an answer that comes. */
+export type ProduceAnswer = ScriptedAnswer | 'missing'
 
 /** A batch as the broker got it. */
 export interface ReceivedBatch {
@@ -44,7 +47,11 @@ export class ScriptedProducer {
   /** The partitions of each request that adds some to the transaction, as `topic-partition`. */
   readonly additions: (readonly string[])[] = []
   /** What a batch is answered with, now or later. */
-  produceAnswer: (batch: ReceivedBatch) => ScriptedAnswer | Promise<ScriptedAnswer> = () => 0
+  produceAnswer: (batch: ReceivedBatch) => ProduceAnswer | Promise<ProduceAnswer> = () => 0
+  /** The TxnOffsetCommit requests, in order. */
+  readonly offsetRequests: RequestBodies['TxnOffsetCommit'][] = []
+  /** What a partition of them is answered with, where the group is in the transaction; `missing` leaves it out. */
+  offsetAnswer: (partition: number) => number | 'missing' = () => 0
   /** What the next EndTxn are answered with, one each. */
   readonly endTxnAnswers: ScriptedAnswer[] = []
   /** The error code of every other EndTxn. */
@@ -184,15 +191,17 @@ export class ScriptedProducer {
     this.calls.push('offsets')
     // From then on the broker adds the group by itself (KIP-890).
     const isAdded = this.#added.has('group') || request.version >= ADDS_GROUP_FROM
+    const body = request.body('TxnOffsetCommit')
+    this.offsetRequests.push(body)
     request.answer('TxnOffsetCommit', {
       throttleTimeMs: 0,
-      topics: request.body('TxnOffsetCommit').topics.map(({ name = '', partitions }) => ({
+      topics: body.topics.map(({ name = '', partitions }) => ({
         name,
         topicId: Buffer.alloc(16),
-        partitions: partitions.map(({ partitionIndex }) => ({
-          partitionIndex,
-          errorCode: isAdded ? 0 : INVALID_TXN_STATE,
-        })),
+        partitions: partitions.flatMap(({ partitionIndex }) => {
+          const errorCode = isAdded ? this.offsetAnswer(partitionIndex) : INVALID_TXN_STATE
+          return errorCode === 'missing' ? [] : [{ partitionIndex, errorCode }]
+        }),
       })),
     })
   }
@@ -232,7 +241,7 @@ export class ScriptedProducer {
   }
 
   async #answerProduce(request: ReceivedRequest): Promise<void> {
-    const asked: { readonly batch: ReceivedBatch; readonly answer: ScriptedAnswer | Promise<ScriptedAnswer> }[] = []
+    const asked: { readonly batch: ReceivedBatch; readonly answer: ProduceAnswer | Promise<ProduceAnswer> }[] = []
     for (const { name: topic = '', partitionData = [] } of request.body('Produce').topicData) {
       for (const { index: partition, records } of partitionData) {
         if (!records) throw new Error('a Produce request without records')
@@ -248,7 +257,7 @@ export class ScriptedProducer {
         asked.push({ batch, answer: isAdded ? this.produceAnswer(batch) : INVALID_TXN_STATE })
       }
     }
-    const answers: { readonly batch: ReceivedBatch; readonly answer: ScriptedAnswer }[] = []
+    const answers: { readonly batch: ReceivedBatch; readonly answer: ProduceAnswer }[] = []
     for (const { batch, answer } of asked)
       answers.push({ batch, answer: answer instanceof Promise ? await answer : answer })
     if (answers.some(({ answer }) => answer === 'lost')) request.socket.destroy()
@@ -264,7 +273,7 @@ function topicsLedBy(leader: number, epoch = 0): TwoBrokers['topics'] {
 }
 
 function produceAnswers(
-  answers: readonly { readonly batch: ReceivedBatch; readonly answer: ScriptedAnswer }[],
+  answers: readonly { readonly batch: ReceivedBatch; readonly answer: ProduceAnswer }[],
 ): ResponseBodies['Produce'] {
   const topics = new Set(answers.map(({ batch }) => batch.topic))
   return {
@@ -274,7 +283,7 @@ function produceAnswers(
       name,
       topicId: Buffer.alloc(16),
       partitionResponses: answers
-        .filter(({ batch }) => batch.topic === name)
+        .filter(({ batch, answer }) => batch.topic === name && answer !== 'missing')
         .map(({ batch, answer }) => ({
           index: batch.partition,
           errorCode: Number(answer),
