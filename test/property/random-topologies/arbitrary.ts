@@ -37,17 +37,6 @@ const onStreams: readonly fc.Arbitrary<Operation>[] = [
   }),
   fc.record({ kind: fc.constantFrom('merge' as const, 'repartition' as const) }),
   fc.record({ kind: fc.constant('split' as const), fn, taken: fc.constantFrom('first' as const, 'rest' as const) }),
-  fc.record({
-    kind: fc.constant('convert' as const),
-    type: fc.constantFrom(
-      'json' as const,
-      'long' as const,
-      'bytes' as const,
-      'double' as const,
-      'integer' as const,
-      'boolean' as const,
-    ),
-  }),
   fc.record({ kind: fc.constant('dedupe' as const), fn, within: fc.constantFrom(5, 20) }),
 ]
 
@@ -56,6 +45,18 @@ const processing: fc.Arbitrary<Operation> = fc.record({
   keepsKey: fc.constantFrom(false, false, true),
   every: fc.option(fc.constantFrom(15, 40), { nil: null }),
   by: fc.constantFrom('streamTime' as const, 'wallClock' as const),
+})
+
+const conversion: fc.Arbitrary<Operation> = fc.record({
+  kind: fc.constant('convert' as const),
+  type: fc.constantFrom(
+    'json' as const,
+    'long' as const,
+    'bytes' as const,
+    'double' as const,
+    'integer' as const,
+    'boolean' as const,
+  ),
 })
 
 const windowed: fc.Arbitrary<Operation> = fc.record({
@@ -115,6 +116,7 @@ const onTables: readonly fc.Arbitrary<Operation>[] = [
 const operation: fc.Arbitrary<Operation> = fc.oneof(
   { weight: 3, arbitrary: fc.oneof(...onStreams) },
   { weight: 1, arbitrary: processing },
+  { weight: 1, arbitrary: conversion },
   { weight: 3, arbitrary: fc.oneof(...toTables) },
   { weight: 3, arbitrary: windowed },
   { weight: 4, arbitrary: fc.oneof(...joins) },

@@ -282,3 +282,16 @@ export function storeKindOf({
       return undefined
   }
 }
+
+/** How far apart records of one window may lie, in ms. */
+export function lengthOf(windows: Windows): number {
+  switch (windows.type) {
+    case 'tumbling':
+    case 'hopping':
+      return windows.size
+    case 'sliding':
+      return windows.difference
+    case 'session':
+      return windows.gap
+  }
+}
