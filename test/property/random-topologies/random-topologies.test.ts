@@ -158,13 +158,16 @@ function seesTheSame({ operation, shape }: Step, events: readonly Piped[]): bool
 
 /** What stores hold of the keys that others hold: with a cache, windows are seen longer than they are kept, as in the JVM. */
 function shownIn(stores: Outcome['stores'], others: Outcome['stores']): Outcome['stores'] {
-  const keyOf = (line: string): string | undefined => line.split(' = ')[0]
   return Object.fromEntries(
     Object.entries(stores).map(([name, lines]) => {
       const keys = new Set(others[name]?.map(line => keyOf(line)))
       return [name, lines.filter(line => !line.includes('@') || keys.has(keyOf(line)))]
     }),
   )
+}
+
+function keyOf(line: string): string | undefined {
+  return line.split(' = ')[0]
 }
 
 function pick(stores: Outcome['stores'], steps: readonly Step[]): unknown {
