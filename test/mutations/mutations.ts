@@ -1,4 +1,5 @@
 import { BYTES_MUTATIONS } from './bytes-mutations.ts'
+import { CACHE_MUTATIONS } from './cache-mutations.ts'
 import { ENGINE_MUTATIONS } from './engine-mutations.ts'
 import { KAFKA_MUTATIONS } from './kafka-mutations.ts'
 import type { Mutation } from './mutation.ts'
@@ -15,5 +16,6 @@ export const MUTATIONS: readonly Mutation[] = [
   ...PRODUCER_MUTATIONS,
   ...TRANSACTION_MUTATIONS,
   ...OPERATOR_MUTATIONS,
+  ...CACHE_MUTATIONS,
   ...BYTES_MUTATIONS,
 ]
