@@ -229,4 +229,18 @@ export const TASK_MUTATIONS: readonly Mutation[] = [
       },
     ],
   },
+  {
+    name: 'sent-is-not-written',
+    bug: 'A task that only sent something, from a timer, owes no commit: its transaction has no offsets (I5).',
+    file: 'engine/stream-task',
+    text: 'if (this.#ports.collector.endRecord()) this.#wrote = true',
+    replacement: 'this.#ports.collector.endRecord()',
+    caughtBy: [
+      {
+        file: 'unit/engine/stream-task',
+        title: 'owes a commit for what a punctuation sent, though no store changed',
+        reason: /AssertionError/,
+      },
+    ],
+  },
 ]

@@ -409,6 +409,27 @@ describe('stream task', () => {
     expect(bench.task.stores[0]?.entries).to.equal(0)
   })
 
+  it('owes a commit for what a punctuation sent, though no store changed and nothing was read', () => {
+    const bench = new TaskBench(builder => {
+      builder
+        .stream('in', text)
+        .process({
+          value: string,
+          init: ({ forward, schedule }) => {
+            schedule({ every: 100, by: 'wallClock' }, now => forward({ key: 'tick', value: String(now) }))
+            return () => {}
+          },
+        })
+        .to('out')
+    })
+    bench.task.begin()
+    expect(bench.task.uncommitted).to.equal(false)
+    bench.wallClockMs = 100
+    bench.task.punctuate()
+    expect(bench.sent('out')).to.have.length(1)
+    expect(bench.task.uncommitted).to.equal(true)
+  })
+
   it('goes on after a punctuation that fails and is skipped', () => {
     let calls = 0
     const bench = new TaskBench(
