@@ -201,4 +201,18 @@ export const TRANSACTION_MUTATIONS: readonly Mutation[] = [
       { file: COMMITTED, title: 'are a failure where the group refuses to tell', reason: /the promise was fulfilled/ },
     ],
   },
+  {
+    name: 'generation-of-another',
+    bug: 'Offsets are committed on behalf of another membership than the one that processed them (I5).',
+    file: 'engine/commit-cycle',
+    text: '&& membership.memberId === refused.memberId',
+    replacement: '',
+    caughtBy: [
+      {
+        file: 'unit/engine/commit-cycle',
+        title: 'gives up when the new generation belongs to another member id',
+        reason: /the promise was fulfilled/,
+      },
+    ],
+  },
 ]

@@ -267,12 +267,13 @@ describe('commit cycle', () => {
 
     it('gives up when the new generation belongs to another member id', async () => {
       const bench = new CommitBench().read(12)
-      bench.producer.sends = new Answers<'done' | 'illegalGeneration'>('illegalGeneration')
+      bench.producer.sends = new Answers<'done' | 'illegalGeneration'>('illegalGeneration', 'done')
       bench.member.membership = memberIn(1)
       const commit = rejectionOf(runCommitCycle(bench.parts))
       bench.member.membership = { ...memberIn(2), memberId: 'another' }
 
       expect((await commit).code).to.equal('MEMBERSHIP_LOST')
+      expect(bench.producer.sent, 'what it owned before is no longer its own').to.have.length(1)
     })
 
     it('sends nothing without a membership', async () => {
