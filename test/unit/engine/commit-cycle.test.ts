@@ -268,9 +268,12 @@ describe('commit cycle', () => {
     it('gives up when the new generation belongs to another member id', async () => {
       const bench = new CommitBench().read(12)
       bench.producer.sends = new Answers<'done' | 'illegalGeneration'>('illegalGeneration', 'done')
-      bench.member.membership = memberIn(1)
+      bench.member.joinOutstanding = true
       const commit = rejectionOf(runCommitCycle(bench.parts))
+      await bench.clock.advance(10)
       bench.member.membership = { ...memberIn(2), memberId: 'another' }
+      bench.member.joinOutstanding = false
+      await bench.clock.advance(10)
 
       expect((await commit).code).to.equal('MEMBERSHIP_LOST')
       expect(bench.producer.sent, 'what it owned before is no longer its own').to.have.length(1)
