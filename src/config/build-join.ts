@@ -169,7 +169,7 @@ function checkKeys(
   if (left === undefined || right === undefined || withoutNull(left).name === withoutNull(right).name) return
   problems.add(
     operator.with.place,
-    `keys written as ${withoutNull(left).name} are joined with a table whose keys are written as ${withoutNull(right).name}`,
+    `keys written as ${withoutNull(left).name} are joined with keys written as ${withoutNull(right).name}`,
     'equal keys would have different bytes: use one serde on both sides',
     'SERDE_MISMATCH',
   )

@@ -9,7 +9,7 @@ export function noteMistakes(error: unknown, graph: GraphConfig, problems: Probl
   for (const mistake of mistakesOf(error)) {
     // The graph finds the same name taken again, but not where.
     if (mistake.code === 'NAME_TAKEN' && namesReported) continue
-    problems.add(placeOf(mistake, graph), withoutPlace(mistake), mistake.action, mistake.code)
+    problems.add(placeOf(mistake, graph), withoutPlace(mistake), actionOf(mistake), mistake.code)
   }
 }
 
@@ -28,6 +28,13 @@ function placeOf({ details: { node } }: MillraceError, graph: GraphConfig): Plac
   const exact = entries.find(entry => entry.name === node)
   const near = entries.filter(entry => node.startsWith(`${entry.name}-`) || node.startsWith(`${entry.name}.`))
   return (exact ?? near.toSorted((a, b) => b.name.length - a.name.length)[0])?.place
+}
+
+/** The remedies of the topology are written for TypeScript; where YAML has another word, that one is named. */
+function actionOf({ code, action }: MillraceError): string {
+  return code === 'SERDE_MISSING'
+    ? 'name it at the step that computes it, serdes: { key: …, value: … }, or at the sink'
+    : action
 }
 
 function withoutPlace(mistake: MillraceError): string {

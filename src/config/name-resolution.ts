@@ -3,6 +3,9 @@ import type { GraphConfig, StepConfig } from './application-config.ts'
 import type { ScalarNode } from './config-node.ts'
 import type { ProblemList } from './problems.ts'
 
+/** Names listed beside one that is unknown; more would hide the mistake. */
+const NAMES_SHOWN = 8
+
 const NAME_FORM = /^[A-Za-z][A-Za-z0-9_-]*$/
 
 /** Notes names that are none, and names used twice: sources, steps and sinks share one name space. */
@@ -55,6 +58,7 @@ export function orderSteps(graph: GraphConfig, problems: ProblemList): readonly 
         problems.add(
           reference.place,
           `steps read each other in a circle: ${[...path.slice(path.indexOf(name)), step.name, name].join(' ← ')}`,
+          'let one of them read a source; a loop goes through a topic, a sink and a source of it',
         )
       } else if (states.get(name) === undefined) visit(next, [...path, step.name])
     }
@@ -87,14 +91,18 @@ function checkReference(reference: ScalarNode, graph: GraphConfig, problems: Pro
   const { name } = targetOf(reference)
   const isSink = graph.sinks.has(name)
   if (!isSink && graph.declared.has(name)) return
-  const nearest = nearestName(
-    name,
-    [...graph.declared].filter(known => !graph.sinks.has(known)),
-  )
+  const readable = [...graph.declared].filter(known => !graph.sinks.has(known))
   problems.add(
     reference.place,
     isSink ? `"${name}" is a sink, it cannot be read` : `there is no source or step "${name}"`,
-    nearest === undefined || isSink ? undefined : `did you mean "${nearest}"?`,
+    isSink ? 'read what the sink writes, the name in its `from`' : readableHint(name, readable),
     'NAME_UNKNOWN',
   )
+}
+
+function readableHint(name: string, readable: readonly string[]): string {
+  const nearest = nearestName(name, readable)
+  if (nearest !== undefined) return `did you mean "${nearest}"?`
+  const shown = readable.slice(0, NAMES_SHOWN).join(', ')
+  return readable.length > NAMES_SHOWN ? `there are ${shown}, …` : `there are ${shown}`
 }

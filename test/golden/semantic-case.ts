@@ -64,7 +64,7 @@ export function semanticsDirectory(): string {
   return process.env['GOLDEN_DIR'] ?? join(process.cwd(), 'test', 'golden', 'semantics')
 }
 
-/** Every case of a folder, by file name. */
+/** Every case of a folder, by file name; a folder without any is a mistake, not a success. */
 export function readSemanticCases(directory: string): ReadonlyMap<string, SemanticCase> {
   const cases = new Map<string, SemanticCase>()
   for (const file of readdirSync(directory).toSorted()) {
@@ -74,5 +74,6 @@ export function readSemanticCases(directory: string): ReadonlyMap<string, Semant
     const json = JSON.parse(text) as SemanticCase | { readonly case?: undefined }
     if (json.case !== undefined) cases.set(file.replace(/\.json(\.gz)?$/, ''), json)
   }
+  if (cases.size === 0) throw new Error(`no golden file of a topology is in ${directory}`)
   return cases
 }

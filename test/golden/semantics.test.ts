@@ -1,5 +1,6 @@
 import { expect } from 'chai'
 import { createHash } from 'node:crypto'
+import { join } from 'node:path'
 import { MillraceError } from '../../src/model/errors.ts'
 import type { ErrorPolicies } from '../../src/model/record-failure.ts'
 import { planApplication } from '../../src/topology/plan-application.ts'
@@ -24,6 +25,10 @@ interface Outcome {
 }
 
 describe('semantics of Kafka Streams', () => {
+  it('is not shown by a folder without golden files', () => {
+    expect(() => readSemanticCases(join(process.cwd(), 'docs'))).to.throw('no golden file of a topology is in')
+  })
+
   for (const [name, golden] of readSemanticCases(semanticsDirectory())) {
     it(`gives the records, changelogs and stores of the JVM for ${name}`, () => {
       const build = builderOf(golden.case)

@@ -85,7 +85,27 @@ sinks: { out: { from: paid, topic: t } }
     ).to.include.members([
       '5:30 a condition is true or false, but this expression gives string',
       '6:22 "groupBy" of step "b" needs an aggregation (add count: {}, sum, min, max, reduce or aggregate; or write key: to re-key)',
-      '9:15 steps read each other in a circle: d ← b2 ← d2 ← d',
+      '9:15 steps read each other in a circle: d ← b2 ← d2 ← d (let one of them read a source; a loop goes through a topic, a sink and a source of it)',
+    ])
+  })
+
+  it('says for each thing that cannot be read or written what to write instead', async () => {
+    expect(
+      await problemsOfYaml(`${HEAD}${SOURCE}steps:
+  a: { from: nowhere, filter: true }
+  b: { from: out, filter: true }
+sinks: { out: { from: a, topic: t } }
+`),
+    ).to.include.members([
+      '5:14 there is no source or step "nowhere" (there are orders, a, b)',
+      '6:14 "out" is a sink, it cannot be read (read what the sink writes, the name in its `from`)',
+    ])
+    expect(
+      await problemsOfYaml(`${HEAD}${SOURCE}steps: { item: { from: orders, value: value.x } }
+sinks: { out: { from: item, topic: t } }
+`),
+    ).to.deep.equal([
+      '5:10 out writes the value of item, and no serde of it is known (name it at the step that computes it, serdes: { key: …, value: … }, or at the sink)',
     ])
   })
 
@@ -147,7 +167,7 @@ steps:
 sinks: { out: { from: j, topic: t, value: json } }
 `),
     ).to.include(
-      '7:36 keys written as string are joined with a table whose keys are written as json (equal keys would have different bytes: use one serde on both sides)',
+      '7:36 keys written as string are joined with keys written as json (equal keys would have different bytes: use one serde on both sides)',
     )
   })
 
