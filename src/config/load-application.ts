@@ -51,7 +51,8 @@ export async function loadApplication(files: readonly string[], options: LoadOpt
   const { readTree } = await import('./read-tree.ts')
   const root = readTree(files, options, problems)
   // A file that is no YAML says nothing about the rest: what follows would be noise.
-  problems.throwIfAny()
+  problems.throwIfUnreadable()
+  if (root === undefined) problems.throwIfAny()
   if (root === undefined) throw new MillraceError('CONFIG_INVALID', { what: `${files.join(', ')} says nothing.` })
   return buildApplication(root, problems)
 }

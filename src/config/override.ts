@@ -17,7 +17,7 @@ export function overrideNode(override: string, problems: ProblemList): ConfigNod
   if (equals < 1 || keys.some(key => key === '' || FORBIDDEN_KEYS.has(key))) {
     // Not the whole of it: its value may be a secret.
     const shown = /^[\w.-]*/.exec(override)?.[0] ?? ''
-    problems.add(place, `--set ${shown} is not path=value`, 'such as --set streams.num.stream.threads=2')
+    problems.addUnreadable(place, `--set ${shown} is not path=value`, 'such as --set streams.num.stream.threads=2')
     return undefined
   }
   const value: ConfigNode | undefined =

@@ -35,10 +35,17 @@ export class ConfigProblems extends Error {
 export class ProblemList {
   readonly #mistakes: Problem[] = []
   readonly #warnings: Problem[] = []
+  #isUnreadable = false
 
   /** Notes a mistake. */
   add(place: Place | undefined, message: string, hint?: string, code: MillraceErrorCode = 'CONFIG_INVALID'): void {
     this.#mistakes.push({ place, message: bounded(message), hint, code })
+  }
+
+  /** Notes a mistake that makes what follows from it an echo, such as a file that is no YAML. */
+  addUnreadable(place: Place | undefined, message: string, hint?: string): void {
+    this.#isUnreadable = true
+    this.add(place, message, hint)
   }
 
   /** Notes something that is odd but no mistake. */
@@ -57,6 +64,11 @@ export class ProblemList {
 
   get warnings(): readonly Problem[] {
     return this.#warnings
+  }
+
+  /** @throws MillraceError with every mistake so far, when one of them leaves nothing to go on with */
+  throwIfUnreadable(): void {
+    if (this.#isUnreadable) this.throwIfAny()
   }
 
   /** @throws MillraceError with every mistake, its code that of the first, `ConfigProblems` as its cause */

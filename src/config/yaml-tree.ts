@@ -37,7 +37,10 @@ export function parseYaml(
   problems: ProblemList,
 ): ConfigNode | undefined {
   if (file.text.length > FILE_CHARACTERS_MAX) {
-    problems.add({ file, start: 0, end: 1 }, `the file is longer than ${String(FILE_CHARACTERS_MAX)} characters`)
+    problems.addUnreadable(
+      { file, start: 0, end: 1 },
+      `the file is longer than ${String(FILE_CHARACTERS_MAX)} characters`,
+    )
     return undefined
   }
   // The library would compare every key with every other one.
@@ -48,7 +51,7 @@ export function parseYaml(
     const [start, end] = error.pos
     const place = { file, start, end: Math.max(end, start + 1) }
     const isReference = file.text.slice(start - 1, start + 1) === '${'
-    problems.add(
+    problems.addUnreadable(
       place,
       syntaxText(error.message),
       isReference ? 'inside { } a reference stands in quotes: "${NAME}"' : undefined,
@@ -89,12 +92,12 @@ class TreeBuilder {
     if (++this.#nodes > NODES_MAX || depth > DEPTH_MAX) {
       // One message for all of it: aliases of aliases would fill the screen with more.
       this.#isExhausted = true
-      this.#problems.add(place, 'the file is too large or nests too deep')
+      this.#problems.addUnreadable(place, 'the file is too large or nests too deep')
       return undefined
     }
     if (isAlias(node)) {
       const target = this.#targets.get(node)
-      if (target === undefined) this.#problems.add(place, `there is no anchor "${node.source}"`)
+      if (target === undefined) this.#problems.addUnreadable(place, `there is no anchor "${node.source}"`)
       return target === undefined ? undefined : this.build(target, depth + 1)
     }
     if (isMap(node)) return { kind: 'map', place, entries: this.#entriesOf(node, depth) }

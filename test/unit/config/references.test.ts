@@ -68,6 +68,37 @@ sources: {}
     })
   })
 
+  it('do not hide the other mistakes of the file', async () => {
+    expect(
+      await problemsOfYaml(
+        `streams: { application.id: app, comit.interval.ms: 5 }
+kafka:
+  bootstrap.servers: "\${SERVERS}"
+  security.protocol: "\${PROTOCOL}"
+  sasl.mechanism: "\${MECHANISM}"
+  sasl.username: "\${USER}"
+  sasl.password: "\${PASSWORD}"
+sources:
+  orders: { topic: "\${TOPIC}", key: string, value: json }
+  other: { topic: "\${TOPIC}", as: table, key: "\${SERDE}", value: json }
+steps:
+  joined: { from: orders, join: { with: other, value: left } }
+  paid: { from: orders, filtr: value.paid }
+sinks:
+  out: { from: joined, topic: "\${OUT}" }
+errors: { processing: deadLetter, deadLetterTopic: "\${DEAD}" }
+`,
+        { environment: {} },
+      ),
+    ).to.satisfy((problems: string[]) => {
+      const others = problems.filter(problem => !problem.includes('is not set'))
+      expect(others[0]).to.match(/^1:33 unknown property "comit.interval.ms"/)
+      expect(others[1]).to.match(/^13:25 unknown key "filtr" in step "paid"/)
+      expect(others).to.have.length(2)
+      return problems.length === 12
+    })
+  })
+
   it('are no mistake twice: what could not be resolved is not checked further', async () => {
     expect(
       await problemsOfYaml(
