@@ -1,7 +1,7 @@
 import { formatTopicPartition } from '../../model/topic-partition.ts'
 import type { OffsetCommit } from '../offset-history.ts'
 import type { RunObservation } from '../run-observation.ts'
-import { type MarkedRecord, placeOf } from '../task-view.ts'
+import { type MarkedRecord, placeOf, writtenTopics } from '../task-view.ts'
 import { CheckBook, type CheckReport } from '../verdict.ts'
 
 /** Everything that was written under one number: outputs, changelog records and offsets. */
@@ -13,6 +13,7 @@ interface Transaction {
 /** I3: outputs, changelog records and offsets of one transaction are visible together, or none of them ever. */
 export function checkAtomicity(run: RunObservation, marked: readonly MarkedRecord[]): CheckReport {
   const book = new CheckBook('atomicity')
+  if (run.application.guarantee === 'exactly_once_v2') judgeOutside(run, book)
   if (marked.length === 0) {
     book.notChecked('no record carries provenance, so transactions cannot be told apart (streams: provenance.headers)')
     return book.report()
@@ -28,6 +29,23 @@ export function checkAtomicity(run: RunObservation, marked: readonly MarkedRecor
     if (offsetHistory?.isComplete === true) judgeOffsets(book, number, transaction)
   }
   return book.report()
+}
+
+/** What was sent outside of transactions was visible before its offsets, or after them: that nothing went wrong was luck. */
+function judgeOutside(run: RunObservation, book: CheckBook): void {
+  for (const topic of writtenTopics(run)) {
+    for (const { records } of run.logs.of(topic)) {
+      const first = records.find(({ isTransactional }) => !isTransactional)
+      if (first !== undefined) book.unjudged(`${placeOf(first)} was written outside of a transaction`)
+    }
+  }
+  const commits = run.offsetHistory?.commits ?? []
+  // Those of tools, which name no transaction of ours, are told by what they skip or repeat.
+  const first = commits.find(({ transaction, producerId }) => transaction !== undefined && producerId < 0)
+  if (first === undefined) return
+  book.unjudged(
+    `offset ${String(first.offset)} of ${formatTopicPartition(first.topicPartition)} was committed outside of a transaction`,
+  )
 }
 
 function judgeRecords(book: CheckBook, number: number, { records }: Transaction): void {
@@ -57,6 +75,11 @@ function judgeOneTransaction(book: CheckBook, number: number, { records, commits
       'two producers',
       `transaction ${String(number)} was written by the producers (id:epoch) ${[...producers].join(' and ')}`,
     )
+  }
+  const outside = records.find(({ record }) => !record.isTransactional)
+  const isMixed = records.some(({ record }) => record.isTransactional) || commits.some(({ producerId: id }) => id >= 0)
+  if (outside !== undefined && isMixed) {
+    book.found('torn', `${placeOf(outside.record)} of transaction ${String(number)} was written outside of it`)
   }
   const moments = new Map<string, number>()
   for (const { record } of records) {

@@ -3,7 +3,7 @@ import type { ExpectedRecord, ModelRun } from '../model-run.ts'
 import { missingOffsets, type ObservedPartition, type ObservedRecord, visible } from '../observed-log.ts'
 import { identityOf, shown } from '../record-identity.ts'
 import type { RunObservation } from '../run-observation.ts'
-import { differenceOf, shuffleFault } from '../sequence-difference.ts'
+import { differenceOf, type SequenceDifference, shuffleFault } from '../sequence-difference.ts'
 import { markedRecords, placeOf } from '../task-view.ts'
 import { CheckBook, type CheckReport } from '../verdict.ts'
 
@@ -211,10 +211,33 @@ function compare(
   for (const record of difference.unexplained) {
     book.found('unexplained', `${placeOf(record)} holds ${described(record)}, which follows from no committed input`)
   }
-  if (difference.outOfOrder !== undefined) {
-    book.found('order', `${placeOf(difference.outOfOrder)} is not where it belongs: another record comes first`)
+  const fallen = ordered ? (difference.outOfOrder ?? orderFault(difference, expected, found, idOf)) : undefined
+  if (fallen !== undefined) {
+    book.found('order', `${placeOf(fallen)} is not where it belongs: another record comes first`)
   }
   return difference.lost.length + difference.duplicated.length + difference.unexplained.length === 0
+}
+
+/** Where some is missing for a good reason, what is left has its order all the same: each fits behind the one before. */
+function orderFault(
+  { lost, duplicated, unexplained }: SequenceDifference<Expected, ObservedRecord>,
+  expected: readonly Expected[],
+  found: readonly ObservedRecord[],
+  idOf: ReturnType<typeof identification>,
+): ObservedRecord | undefined {
+  if (lost.length === 0 || duplicated.length + unexplained.length > 0) return undefined
+  let next = 0
+  for (const record of found) {
+    const id = idOf(record)
+    while (next < expected.length) {
+      const one = expected[next]
+      if (one !== undefined && idOf(one.record) === id) break
+      next += 1
+    }
+    if (next >= expected.length) return record
+    next += 1
+  }
+  return undefined
 }
 
 /** What stands in a transaction that has no end yet may still become visible: its marker may be on its way. */

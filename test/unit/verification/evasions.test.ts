@@ -4,7 +4,7 @@ import { nullable } from '../../../src/serdes/nullable.ts'
 import { string } from '../../../src/serdes/text.ts'
 import type { StreamsBuilder } from '../../../src/topology/streams-builder.ts'
 import { type BenchEntry, type BenchLog, plainRecord, textHeaders } from './bench-log.ts'
-import { foundIn, RunBench } from './run-bench.ts'
+import { foundIn, reportOf, RunBench } from './run-bench.ts'
 import { copy, counts, joined } from './topologies.ts'
 
 type RecordEntry = Extract<BenchEntry, { kind: 'record' }>
@@ -202,6 +202,55 @@ describe('the checker is not deceived by', () => {
     if (last !== undefined) bench.commits[commit] = { ...last, fate: 'aborted' }
     bench.more = { application: { ...bench.observe().application, hasProvenance: false } }
     expectFound(bench, 'atomicity: torn')
+  })
+
+  for (const hasProvenance of [true, false]) {
+    it(`results that were sent outside of their transaction, ${hasProvenance ? 'with' : 'without'} provenance`, () => {
+      const bench = new RunBench(copy, { partitions: 1, aborts: false, hasProvenance })
+      write(bench, 'in', 12)
+      bench.run()
+      expect(bench.judge().verdict).to.equal('consistent')
+      const log = bench.log('out').observed()
+      // The same producer, the same records in the same places: but each was visible before its offset was committed.
+      const records = log.records.map(record => ({ ...record, isTransactional: false, decidedAt: record.offset }))
+      bench.more = { logs: bench.observe().logs.with([{ ...log, records }]) }
+      const verdict = bench.judge()
+      expect(verdict.verdict).to.equal(hasProvenance ? 'violated' : 'unjudged')
+      expect(reportOf(verdict, 'atomicity').state).to.equal(hasProvenance ? 'failed' : 'unjudged')
+    })
+  }
+
+  it('offsets that were committed outside of a transaction', () => {
+    const bench = new RunBench(copy, { partitions: 1, aborts: false, hasProvenance: false })
+    write(bench, 'in', 12)
+    bench.run()
+    bench.commits.splice(0, 1, ...bench.commits.slice(0, 1).map(commit => ({ ...commit, producerId: -1 })))
+    expect(bench.judge().verdict).to.equal('unjudged')
+  })
+
+  it('two results that changed places in a topic of which the cleaner took another one', () => {
+    const bench = new RunBench(copy, { partitions: 1, aborts: false, hasProvenance: false })
+    write(bench, 'in', 30)
+    bench.run()
+    const log = bench.log('out').observed()
+    const [cleaned] = log.records
+    const records = log.records.filter(record => record !== cleaned)
+    const observe = (kept: typeof records): void => {
+      const shownCommitted = kept.map(({ offset }) => offset)
+      bench.more = { logs: bench.observe().logs.with([{ ...log, records: kept, shownCommitted, isCompacted: true }]) }
+    }
+    observe(records)
+    expect(bench.judge().verdict).to.equal('consistent')
+    const [first, second] = records.filter(({ key }) => key?.toString() === 'k1')
+    if (first === undefined || second === undefined) throw new Error('too few records')
+    observe(
+      records.map(record => {
+        if (record !== first && record !== second) return record
+        const { key, value, timestamp, headers } = record === first ? second : first
+        return { ...record, key, value, timestamp, headers }
+      }),
+    )
+    expectFound(bench, 'prefixFunction: order')
   })
 
   it('a header whose name is made to look like two headers', () => {
