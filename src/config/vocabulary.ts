@@ -339,7 +339,7 @@ export const TEST_KEYS: Vocabulary = {
     required: true,
   },
   dropped: {
-    doc: 'Records expected to be dropped, by reason.',
+    doc: 'Records expected to be dropped, by reason; those that an abort or a restart processes again count again.',
     schema: { type: 'object', additionalProperties: { type: 'integer', minimum: 0 } },
   },
 }

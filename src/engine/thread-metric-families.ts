@@ -112,7 +112,7 @@ export const THREAD_METRICS: Readonly<Record<string, MetricDefinition>> = {
   },
   millrace_dropped_records_total: {
     type: 'counter',
-    help: 'Records that left the flow by reason: late, null key, skipped, dead-lettered.',
+    help: 'Records that left the flow by reason: late, nullKey, skipped, deadLettered and others; attempts, aborted ones too.',
     labels: ['thread', 'reason'],
     samplesOf: ({ thread, dropped }) => [...dropped].map(([reason, count]) => one({ thread, reason }, count)),
   },

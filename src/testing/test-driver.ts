@@ -156,7 +156,7 @@ export class TestDriver implements Disposable {
     return [...new Set(this.#run.collector.sent.map(record => record.topic))]
   }
 
-  /** Records dropped so far, by reason. Kafka Streams: the metric `dropped-records-total`. */
+  /** Records dropped so far, by reason; those that an abort or a restart processes again count again. Kafka Streams: the metric `dropped-records-total`. */
   get dropped(): ReadonlyMap<DropReason, number> {
     return this.#run.dropped
   }
