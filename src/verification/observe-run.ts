@@ -15,7 +15,7 @@ import { OFFSETS_TOPIC, offsetsPartitionOf, readOffsetHistory, type OffsetHistor
 import { ObservedLogs, visible } from './observed-log.ts'
 import type { RunObservation } from './run-observation.ts'
 import { runModel } from './model-run.ts'
-import { allMarked, taskViews, writtenTopics } from './task-view.ts'
+import { allMarked, inputTopics, taskViews, writtenTopics } from './task-view.ts'
 
 /** What a run is observed with. */
 export interface ObserverOptions {
@@ -83,14 +83,6 @@ function areSame(before: TopicPartitionMap<OffsetAndMetadata>, after: TopicParti
       return now?.offset === held.offset && now.metadata === held.metadata
     })
   )
-}
-
-/** Topics the application reads. */
-export function inputTopics({ subtopologies, globalTables }: ApplicationPlan): readonly string[] {
-  return [
-    ...subtopologies.flatMap(({ sources }) => sources.flatMap(({ topics }) => topics)),
-    ...globalTables.map(({ topic }) => topic),
-  ]
 }
 
 async function inputPartitions({ cluster, plan }: ObserverOptions): Promise<readonly TopicPartition[]> {
@@ -203,7 +195,8 @@ async function withChosenTopics(run: RunObservation, reader: LogReader): Promise
   const written = taskViews(run).flatMap(task => runModel(run, task, marked).written.map(({ topic }) => topic))
   let { logs } = run
   for (const topic of new Set(written)) if (!logs.has(topic)) logs = logs.with(await reader.read(topic))
-  return { ...run, logs }
+  const whole = { ...run, logs }
+  return { ...whole, application: { ...run.application, hasProvenance: isMarked(whole) } }
 }
 
 /** Whether the application marked its records from the first one on. */

@@ -1,4 +1,4 @@
-import type { SourcePlan, SubtopologyPlan } from '../topology/plan.ts'
+import type { ApplicationPlan, SourcePlan, SubtopologyPlan } from '../topology/plan.ts'
 import { formatTopicPartition, type TopicPartition } from '../model/topic-partition.ts'
 import { readProvenance, type Provenance } from '../engine/provenance.ts'
 import type { RunObservation } from './run-observation.ts'
@@ -91,8 +91,16 @@ function obstaclesOf({ beginnings }: RunObservation, { log, topicPartition, sour
   return obstacles
 }
 
-/** Every topic an application writes to, as far as its graph names them. */
-export function writtenTopics({ application }: RunObservation): readonly string[] {
+/** Topics the application reads. */
+export function inputTopics({ subtopologies, globalTables }: ApplicationPlan): readonly string[] {
+  return [
+    ...subtopologies.flatMap(({ sources }) => sources.flatMap(({ topics }) => topics)),
+    ...globalTables.map(({ topic }) => topic),
+  ]
+}
+
+/** Every topic an application writes to: those that its graph names, and those chosen per record that were looked at. */
+export function writtenTopics({ application, logs }: RunObservation): readonly string[] {
   const { plan, policies } = application
   const topics = plan.subtopologies.flatMap(({ sinkTopics, repartitionTopics, stores, sources }) => [
     ...sinkTopics,
@@ -102,7 +110,13 @@ export function writtenTopics({ application }: RunObservation): readonly string[
     ),
     ...sources.flatMap(({ errors }) => errors?.deadLetterTopic ?? []),
   ])
-  return [...new Set([...topics, ...(policies.deadLetterTopic === undefined ? [] : [policies.deadLetterTopic])])]
+  const read = new Set(inputTopics(plan))
+  const chosen = plan.subtopologies.some(({ hasDynamicSinks }) => hasDynamicSinks)
+    ? logs.all().flatMap(({ topic }) => (read.has(topic) ? [] : [topic]))
+    : []
+  return [
+    ...new Set([...topics, ...(policies.deadLetterTopic === undefined ? [] : [policies.deadLetterTopic]), ...chosen]),
+  ]
 }
 
 /** Records of a log that carry provenance, by this application, whatever became of them. */

@@ -26,6 +26,11 @@ function keyless(builder: StreamsBuilder): void {
     .to('out', { key: nullable(string), value: string })
 }
 
+/** Every record in a topic of its own key. */
+function chosen(builder: StreamsBuilder): void {
+  builder.stream('in', { key: string, value: string }).to((_value, key) => `out-${key}`)
+}
+
 /** Writes numbered values of five keys into the first partition. */
 function write(bench: RunBench, topic: string, records: number): void {
   for (let at = 0; at < records; at++) {
@@ -226,6 +231,19 @@ describe('the checker is not deceived by', () => {
     bench.run()
     bench.commits.splice(0, 1, ...bench.commits.slice(0, 1).map(commit => ({ ...commit, producerId: -1 })))
     expect(bench.judge().verdict).to.equal('unjudged')
+  })
+
+  it('a result in a topic chosen per record that was sent outside of its transaction', () => {
+    const bench = new RunBench(chosen, { partitions: 1, aborts: false })
+    write(bench, 'in', 12)
+    bench.run()
+    expect(bench.judge().verdict).to.equal('consistent')
+    const log = bench.log('out-k0')
+    const [at] = visibleIn(log)[0] ?? []
+    const entry = at === undefined ? undefined : log.entries[at]
+    if (at === undefined || entry?.kind !== 'record') throw new Error('nothing was written')
+    log.entries[at] = { ...entry, producerId: -1 }
+    expectFound(bench, 'atomicity: torn')
   })
 
   it('two results that changed places in a topic of which the cleaner took another one', () => {
