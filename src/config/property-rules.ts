@@ -18,7 +18,8 @@ export function checkPropertyRules(
 
 function checkTimes(properties: CheckedProperties, problems: ProblemList, placeOf: PlaceOf): void {
   const transactionMs = properties.number('kafka', 'transaction.timeout.ms')
-  if (properties.guarantee === 'exactly_once_v2' && properties.commitIntervalMs >= transactionMs) {
+  const isGuaranteeKnown = placeOf('processing.guarantee') === undefined || properties.isGiven('processing.guarantee')
+  if (isGuaranteeKnown && properties.guarantee === 'exactly_once_v2' && properties.commitIntervalMs >= transactionMs) {
     problems.add(
       placeOf('commit.interval.ms') ?? placeOf('transaction.timeout.ms'),
       `commit.interval.ms (${String(properties.commitIntervalMs)}) is not below transaction.timeout.ms (${String(transactionMs)})`,
@@ -54,7 +55,10 @@ function checkTimes(properties: CheckedProperties, problems: ProblemList, placeO
 }
 
 function checkLogin(properties: CheckedProperties, problems: ProblemList, placeOf: PlaceOf): void {
-  const protocol = properties.optional('security.protocol') ?? 'PLAINTEXT'
+  const written = properties.optional('security.protocol')
+  // What was written and could not be read is told where it stands.
+  if (written === undefined && placeOf('security.protocol') !== undefined) return
+  const protocol = written ?? 'PLAINTEXT'
   const names = ['sasl.mechanism', 'sasl.username', 'sasl.password'] as const
   if (!protocol.startsWith('SASL')) {
     const given = names.find(name => properties.isGiven(name))
@@ -68,7 +72,7 @@ function checkLogin(properties: CheckedProperties, problems: ProblemList, placeO
     return
   }
   for (const name of names) {
-    if (properties.isGiven(name)) continue
+    if (properties.isGiven(name) || placeOf(name) !== undefined) continue
     problems.add(
       placeOf('security.protocol'),
       `security.protocol is ${protocol}, but "${name}" is missing`,

@@ -99,6 +99,23 @@ errors: { processing: deadLetter, deadLetterTopic: "\${DEAD}" }
     })
   })
 
+  it('leave out rules between properties that they decide', async () => {
+    for (const [protocol, guarantee, password] of [
+      ['${X}', 'exactly_once_v2', 'p'],
+      ['SASL_SSL', '${X}', 'p'],
+      ['SASL_SSL', 'exactly_once_v2', '${X}'],
+    ]) {
+      const interval = guarantee === '${X}' ? 20_000 : 100
+      const yaml = `streams: { application.id: app, processing.guarantee: "${guarantee}", commit.interval.ms: ${String(interval)} }
+kafka: { bootstrap.servers: x, security.protocol: "${protocol}", sasl.mechanism: PLAIN, sasl.username: u, sasl.password: "${password}" }
+sources: {}
+`
+      const problems = await problemsOfYaml(yaml, { environment: {} })
+      expect(problems).to.have.length(1)
+      expect(problems[0]).to.match(/the environment variable X is not set/)
+    }
+  })
+
   it('are no mistake twice: what could not be resolved is not checked further', async () => {
     expect(
       await problemsOfYaml(
