@@ -1,3 +1,4 @@
+import { counted } from '../../model/counted.ts'
 import { formatTopicPartition } from '../../model/topic-partition.ts'
 import type { ExpectedRecord, ModelRun } from '../model-run.ts'
 import { missingOffsets, type ObservedPartition, type ObservedRecord, visible } from '../observed-log.ts'
@@ -192,8 +193,11 @@ function compare(
     { ordered },
   )
   book.compared(expected.length)
-  const lost = withoutOpen(withoutCleaned(difference.lost, expected, logs), { idOf, logs, book })
+  const uncleaned = withoutCleaned(difference.lost, expected, logs)
+  const lost = withoutOpen(uncleaned, { idOf, logs, book })
   const place = partition === ANY ? topic : `${topic}-${String(partition)}`
+  const cleaned = difference.lost.length - uncleaned.length
+  if (cleaned > 0) book.notChecked(`${counted(cleaned, 'record')} of ${place}, which the cleaner may have taken`)
   const told = globalsNote(run, expected)
   if (told !== undefined && (lost.length > 0 || difference.unexplained.length > 0)) {
     book.unjudged(told)
