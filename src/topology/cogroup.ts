@@ -106,6 +106,7 @@ export function addWindowedCogrouped(
     graph.report('TOPOLOGY_INVALID', {
       node: storeName,
       what: 'An aggregate of sessions needs a merger: two sessions may grow together.',
+      action: 'Give `aggregate` the merger as its second argument, (earlier, later) => state.',
     })
   }
   const nodes = inputs.map(({ grouped, aggregator }, at) => {

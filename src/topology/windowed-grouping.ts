@@ -93,6 +93,7 @@ export function addWindowedAggregate(
     graph.report('TOPOLOGY_INVALID', {
       node: options.name ?? 'aggregate',
       what: 'An aggregate of sessions needs a merger: two sessions may grow together.',
+      action: 'Give `aggregate` the merger as its third argument, (earlier, later) => state.',
     })
   }
   return addWindowed(parts, options, {

@@ -97,7 +97,11 @@ const KINDS = ['tumbling', 'hopping', 'sliding', 'session', 'unlimited'] as cons
 /** What windows a user asked for; mistakes are noted, and an hour's windows stand in for what cannot be read. */
 export function windowsOf(graph: Graph, options: WindowsOptions, step: string): WindowsDefinition {
   const report = (what: string): void => {
-    graph.report('TOPOLOGY_INVALID', { node: step, what: `${step}: ${what}` })
+    graph.report('TOPOLOGY_INVALID', {
+      node: step,
+      what: `${step}: ${what}`,
+      action: "Write the window like { tumbling: '1m', grace: '10s' }.",
+    })
   }
   const [kind, ...others] = KINDS.filter(name => options[name] !== undefined)
   if (kind === undefined || others.length > 0) report(`a window is one of ${KINDS.join(', ')}.`)

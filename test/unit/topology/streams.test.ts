@@ -11,18 +11,20 @@ import { isTopology } from '../../../src/topology/topology.ts'
 
 const text = { key: string, value: string }
 
-function problemsOf(work: () => unknown): { readonly code: string; readonly message: string }[] {
+function mistakesOf(work: () => unknown): readonly MillraceError[] {
   try {
     work()
   } catch (thrown) {
     if (!(thrown instanceof MillraceError)) throw thrown
     expect(thrown.code).to.equal('TOPOLOGY_INVALID')
     const { cause } = thrown
-    return cause instanceof AggregateError
-      ? cause.errors.map(error => ({ code: (error as MillraceError).code, message: (error as MillraceError).message }))
-      : []
+    return cause instanceof AggregateError ? cause.errors.map(error => error as MillraceError) : []
   }
   throw new Error('nothing was thrown')
+}
+
+function problemsOf(work: () => unknown): { readonly code: string; readonly message: string }[] {
+  return mistakesOf(work).map(({ code, message }) => ({ code, message }))
 }
 
 /** Repartition topics of two counts of one grouping. */
@@ -202,6 +204,26 @@ describe('streams', () => {
     )
 
     expect(problems.map(({ code }) => code)).to.deep.equal(['TABLE_NOT_MATERIALIZED'])
+  })
+
+  it('says how to mend windows and sessions that lack a part', () => {
+    const actions = mistakesOf(() =>
+      streams(builder => {
+        const grouped = builder.stream('in', text).groupByKey()
+        // @ts-expect-error A window has a grace.
+        grouped.windowedBy({ tumbling: 5 }).count()
+        // @ts-expect-error Sessions have a merger.
+        grouped.windowedBy({ session: 5, grace: 0 }).aggregate(() => '', add, { value: string })
+        const cogrouped = grouped.cogroup<string>(add).windowedBy({ session: 5, grace: 0 })
+        // @ts-expect-error Sessions have a merger.
+        cogrouped.aggregate(() => '', { value: string })
+      }),
+    ).map(({ action }) => action)
+    expect(actions).to.deep.equal([
+      "Write the window like { tumbling: '1m', grace: '10s' }.",
+      'Give `aggregate` the merger as its third argument, (earlier, later) => state.',
+      'Give `aggregate` the merger as its second argument, (earlier, later) => state.',
+    ])
   })
 
   it('wraps what the building function itself throws', () => {
