@@ -37,6 +37,8 @@ export function mergeOf(
       `step "${step.name}" aggregates sessions and lacks "merge": two sessions may grow together`,
       'add merge: an expression of `left` and `right`, left being the earlier session',
     )
+    // Stands in, so that the graph does not find the same mistake once more.
+    return left => left
   }
   if (!isSession && merge !== undefined) {
     problems.add(step.place, `step "${step.name}" has "merge", and only sessions are merged`, 'leave it out')

@@ -109,6 +109,17 @@ sinks: { out: { from: item, topic: t } }
     ])
   })
 
+  it('tells a mistake once that the graph would find too', async () => {
+    expect(
+      await problemsOfYaml(`${HEAD}${SOURCE}steps:
+  w: { from: orders, window: { session: 1m, grace: 0s }, aggregate: { init: { n: 0 }, update: { n: state.n + 1 } } }
+sinks: { out: { from: w, topic: t } }
+`),
+    ).to.deep.equal([
+      '5:3 step "w" aggregates sessions and lacks "merge": two sessions may grow together (add merge: an expression of `left` and `right`, left being the earlier session)',
+    ])
+  })
+
   it('knows that names are shared by sources, steps and sinks', async () => {
     expect(
       await problemsOfYaml(`${HEAD}${SOURCE}steps: { orders: { from: orders, filter: true } }
