@@ -97,7 +97,7 @@ const STREAM_JOINS: Readonly<Record<string, CaseBuilder>> = {
 export function streamJoinOf(name: string): CaseBuilder | undefined {
   if (STREAM_JOINS[name] !== undefined) return STREAM_JOINS[name]
   if (/^ssjoin-(inner|left|outer)-inmemory$/.test(name)) return streamJoin('jj')
-  return /^ssjoin-(inner|left|outer)-(\d+-\d+-g\d+|throttled|throttled-wall0|longrun)$/.test(name) ? streamJoin() : undefined
+  return /^ssjoin-(inner|left|outer)-(\d+-\d+-g\d+|throttled|throttled-wall\d+|longrun)$/.test(name) ? streamJoin() : undefined
 }
 
 /** Joins of tables by their keys. */
