@@ -5,6 +5,7 @@ import { KAFKA_MUTATIONS } from './kafka-mutations.ts'
 import type { Mutation } from './mutation.ts'
 import { OPERATOR_MUTATIONS } from './operator-mutations.ts'
 import { PRODUCER_MUTATIONS } from './producer-mutations.ts'
+import { STORE_MUTATIONS } from './store-mutations.ts'
 import { TASK_MUTATIONS } from './task-mutations.ts'
 import { TRANSACTION_MUTATIONS } from './transaction-mutations.ts'
 
@@ -17,5 +18,6 @@ export const MUTATIONS: readonly Mutation[] = [
   ...TRANSACTION_MUTATIONS,
   ...OPERATOR_MUTATIONS,
   ...CACHE_MUTATIONS,
+  ...STORE_MUTATIONS,
   ...BYTES_MUTATIONS,
 ]

@@ -84,6 +84,19 @@ for (const kind of ['keyValue', 'window', 'session'] as const) {
       cached.store.commit()
       expect(cached.store.entries).to.equal(1)
     })
+
+    it('tells of the value that was told before, not of one that was held back meanwhile', () => {
+      const cached = new CachedStore(kind)
+      cached.put('a', 1)
+      cached.flush()
+      cached.store.commit()
+      for (const value of [2, 3]) {
+        cached.put('a', value)
+        cached.store.endRecord()
+      }
+      cached.flush()
+      expect(cached.before).to.deep.equal([null, 1])
+    })
   })
 }
 

@@ -35,3 +35,24 @@ describe('a memory store that looks ahead', () => {
     })
   }
 })
+
+describe('a memory store that takes a transaction back', () => {
+  it('gives values their times again, in whatever order the records of the transaction wrote them', () => {
+    const store = new MemoryKeyValueStore({ name: 's', value: long, changelog: undefined })
+    const keys = ['a', 'b', 'c'].map(text => Buffer.from(text))
+    for (const [at, key] of keys.entries()) store.put(key, at, 100 + at)
+    store.commit()
+    // A record that writes one again before its first write of another: what it holds moves down in the log.
+    for (const record of ['a', 'ab', 'bac']) {
+      for (const text of record) store.put(Buffer.from(text), 9, 900)
+      store.endRecord()
+    }
+    store.abort()
+    const got = keys.map(key => [store.get(key), store.lastTimestamp])
+    expect(got).to.deep.equal([
+      [0, 100],
+      [1, 101],
+      [2, 102],
+    ])
+  })
+})

@@ -110,6 +110,17 @@ describe('window store in memory', () => {
     expect(changes.map(change => change.key.readInt32BE(change.key.length - 4))).to.deep.equal([1, 2, 3, 3])
   })
 
+  it('goes on behind the numbers it was restored with where duplicates are kept: an old put would be replaced', () => {
+    const changes: Change[] = []
+    const before = newStore(changes, { retainsDuplicates: true })
+    for (const value of [1, 2]) before.put(key('a'), value, 10, 10)
+    const store = newStore([], { retainsDuplicates: true })
+    for (const { key: logKey, value, timestamp } of changes) store.restore(logKey, value, timestamp, NO_HEADERS)
+    store.commit()
+    store.put(key('a'), 3, 10, 10)
+    expect(fetched(store, 'a', 10, 10).map(([, value]) => value)).to.deep.equal([1, 2, 3])
+  })
+
   it('frees what is too old at a commit, and not before: an abort may need it', () => {
     const store = newStore()
     store.put(key('a'), 1, 10, 10)
