@@ -55,7 +55,7 @@ function createParser(version: string, io: CommandIo): Argv {
       .parserConfiguration({ 'duplicate-arguments-array': true, 'parse-numbers': false, 'dot-notation': false })
       .exitProcess(false)
       .epilogue(
-        'Documentation: docs/ of the package. Exit codes: 0 done, 2 usage, 65 data, 69 unreachable, 70 fault, 75 try again, 77 not allowed, 78 configuration.',
+        'Documentation: docs/ of the package. Exit codes: 0 done, 1 a check found differences, 2 usage, 65 data, 69 unreachable, 70 fault, 75 try again, 77 not allowed, 78 configuration.',
       )
       // Without a throw here yargs would go on and run the command after a wrong option.
       .fail((message: string | undefined, error: Error | undefined) => {

@@ -2,6 +2,7 @@ import { expect } from 'chai'
 import { runCommandLine } from '../../../src/cli/command-line.ts'
 import { defineCommand } from '../../../src/cli/command.ts'
 import { COMMANDS } from '../../../src/cli/commands.ts'
+import { EXIT_CODES } from '../../../src/cli/exit-codes.ts'
 import { positiveInteger } from '../../../src/cli/option-values.ts'
 import { MillraceError } from '../../../src/model/errors.ts'
 import { CommandCapture } from '../../support/command-capture.ts'
@@ -45,6 +46,12 @@ describe('command line', () => {
     const { io } = await run('--help')
     for (const name of [...NAMES, 'completion'])
       expect(io.stdout.join('\n')).to.match(new RegExp(`millrace ${name}\\b`))
+  })
+
+  it('names every exit code of its own in its help', async () => {
+    const { io } = await run('--help')
+    for (const code of Object.values(EXIT_CODES))
+      expect(io.stdout.join(' ')).to.match(new RegExp(`[:,]\\s+${String(code)} `, 'u'))
   })
 
   it('shows examples in the help of every command', async () => {
