@@ -225,7 +225,7 @@ function readDedupe({ fields, problems }: Reading): OperatorConfig | undefined {
   const inner = fields.fields('dedupe')
   if (inner === undefined) return undefined
   inner.checkKnown(['id', 'within'])
-  inner.require('id', 'an expression that gives a text')
+  inner.require('id', 'an expression that gives a text or a whole number')
   inner.require('within', 'how long an id is remembered')
   const id = expressionOf(inner, 'id', problems)
   const withinMs = parseDurationMs(inner.duration('within'))

@@ -244,7 +244,7 @@ export const OPERATORS: Vocabulary = {
     },
   },
   dedupe: {
-    doc: 'Drops a record whose `id` was seen for the same key `within` a time; the first one passes.',
+    doc: 'Drops a record whose `id` was seen for the same key `within` a time; the first one passes. An id is a text, or a whole number below 2^53; `1` is not `"1"`.',
     schema: {
       type: 'object',
       properties: { id: EXPRESSION, within: DURATION },

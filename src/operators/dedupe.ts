@@ -8,6 +8,9 @@ import { made, type Step } from './step.ts'
 const LENGTH_BYTES = 4
 /** That an id was seen is all there is to remember. */
 const SEEN = Buffer.alloc(0)
+const NO_TAG = Buffer.alloc(0)
+/** No text has this byte in UTF-8, so the number 1 is not the text '1', and texts are kept as they always were. */
+const NUMBER_TAG = Buffer.of(0xff)
 
 /** What a dedupe works with. */
 export interface DedupeParts extends Site {
@@ -43,8 +46,10 @@ export function dedupe(parts: DedupeParts, idOf: Step, next: Forward): Forward {
       next(key, value, timestamp, headers)
       return
     }
-    if (typeof id !== 'string') throw new TypeError(`an id is a text or null, got ${typeof id}`)
-    const bytes = idBytes(keyBytes(key, headers), id)
+    const bytes =
+      typeof id === 'string'
+        ? idBytes(keyBytes(key, headers), id, NO_TAG)
+        : idBytes(keyBytes(key, headers), numberText(id), NUMBER_TAG)
     seen = 0
     store.fetch(bytes, timestamp - withinMs, timestamp + withinMs, visit)
     if (seen > 0) {
@@ -56,12 +61,20 @@ export function dedupe(parts: DedupeParts, idOf: Step, next: Forward): Forward {
   }
 }
 
-/** `4 bytes length of the key | key | id`: no two pairs have the same bytes. */
-function idBytes(key: Uint8Array, id: string): Buffer {
+/** Digits of a whole number; one beyond 2^53 may have been rounded to that of another record, unless it is a bigint. */
+function numberText(id: unknown): string {
+  if (typeof id === 'bigint' || (typeof id === 'number' && Number.isSafeInteger(id))) return String(id)
+  const got = typeof id === 'number' ? String(id) : typeof id
+  throw new TypeError(`an id is a text, a whole number up to 2^53 - 1 or null, got ${got}`)
+}
+
+/** `4 bytes length of the key | key | tag of a number | id`: no two pairs have the same bytes. */
+function idBytes(key: Uint8Array, id: string, tag: Uint8Array): Buffer {
   const idLength = Buffer.byteLength(id)
-  const bytes = Buffer.allocUnsafe(LENGTH_BYTES + key.length + idLength)
+  const bytes = Buffer.allocUnsafe(LENGTH_BYTES + key.length + tag.length + idLength)
   bytes.writeInt32BE(key.length)
   bytes.set(key, LENGTH_BYTES)
-  bytes.write(id, LENGTH_BYTES + key.length)
+  bytes.set(tag, LENGTH_BYTES + key.length)
+  bytes.write(id, LENGTH_BYTES + key.length + tag.length)
   return bytes
 }

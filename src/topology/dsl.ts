@@ -105,9 +105,9 @@ export interface KStream<K, V, Missing extends MissingSerde = never> {
     branches: B,
     options?: NameOptions,
   ): { readonly [N in keyof B]: KStream<K, BranchValue<V, B[N]>, Missing> }
-  /** Drops a record whose id was seen for the same key within the time; the first one passes. Kafka Streams: none (KIP-655). */
+  /** Drops a record whose id was seen for the same key within the time; the first one passes. Numbers are whole and, unless bigint, below 2^53; `1` is not `'1'`. Kafka Streams: none (KIP-655). */
   dedupe(
-    id: (value: Present<V>, key: Present<K>, record: RecordContext) => string | null,
+    id: (value: Present<V>, key: Present<K>, record: RecordContext) => string | number | bigint | null,
     options: DedupeOptions,
   ): KStream<Present<K>, Present<V>, Missing>
   /** States serdes that a later step would ask for; the serde decides the type. Kafka Streams: the `withKeySerde`, `withValueSerde` of each option class. */

@@ -19,6 +19,27 @@ function passing(records: readonly (readonly [key: string, id: string, timestamp
   return passed.map(({ key, value, timestamp }) => `${String(key)}=${String(value)}@${String(timestamp)}`)
 }
 
+/** Positions of the records that pass, of records with these ids. */
+function passingIds(ids: readonly (string | number | bigint)[]): string[] {
+  const topology = streams(builder => {
+    builder
+      .stream('in', { key: string, value: string })
+      .dedupe(value => ids[Number(value)] ?? null, { within: 10, store: 'ids' })
+      .to('out')
+  })
+  const driver = new TestDriver(topology)
+  try {
+    const input = driver.input('in', { key: string, value: string })
+    for (const position of ids.keys()) input.pipeRecord({ key: 'a', value: String(position), timestamp: 100 })
+    return driver
+      .output('out', { key: string, value: string })
+      .readAll()
+      .map(({ value }) => String(value))
+  } finally {
+    driver.close()
+  }
+}
+
 describe('dedupe', () => {
   it('drops an id that was seen exactly as long ago as it is remembered, and passes it a millisecond later', () => {
     const first = ['a', 'id', 100] as const
@@ -51,5 +72,16 @@ describe('dedupe', () => {
         ['a', 'none', 100],
       ]),
     ).to.deep.equal(['a=id@100', 'b=id@100', 'a=none@100', 'a=none@100'])
+  })
+
+  it('takes whole numbers for ids, and tells them from their texts', () => {
+    expect(passingIds([1, '1', 1n, 1, '1', 2, -1])).to.deep.equal(['0', '1', '5', '6'])
+  })
+
+  it('refuses numbers that may stand for another one', () => {
+    for (const id of [2 ** 53, 0.5, Number.NaN, Number.POSITIVE_INFINITY]) {
+      expect(() => passingIds([id]), String(id)).to.throw('an id is a text, a whole number')
+    }
+    expect(passingIds([2n ** 53n, 2n ** 53n + 1n])).to.deep.equal(['0', '1'])
   })
 })
