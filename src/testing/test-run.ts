@@ -8,6 +8,7 @@ import type { AnyState } from '../stores/any-state.ts'
 import type { KeyValueState } from '../stores/key-value-state.ts'
 import type { ApplicationPlan, SubtopologyPlan } from '../topology/plan.ts'
 import { MemoryCollector } from './memory-collector.ts'
+import { PassedOver } from './passed-over.ts'
 import { TestLog } from './test-log.ts'
 
 /** Records a cascade through repartition topics may take before it counts as endless. */
@@ -32,6 +33,7 @@ interface RunningTask {
 /** The tasks of an application over topics in memory: what the stream thread and the brokers are in production. */
 export class TestRun {
   readonly dropped = new Map<DropReason, number>()
+  readonly passedOver = new PassedOver()
   readonly collector = new MemoryCollector(record => {
     this.#logs.get(record.topic)?.append(record)
   })
@@ -274,6 +276,9 @@ export class TestRun {
         logger: SILENT_LOGGER,
         dropped: (reason, count = 1) => {
           this.#drop(reason, count)
+        },
+        failed: (failure, reaction) => {
+          this.passedOver.add(failure, reaction)
         },
         wallClockMs: () => this.#wallClockMs,
         requestCommit: () => {},

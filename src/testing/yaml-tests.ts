@@ -20,7 +20,7 @@ export interface YamlTestResult {
   /** `file:line:column`. */
   readonly position: string
   readonly passed: boolean
-  /** What differs, one readable line each; empty when it passed. */
+  /** What differs, one readable line each, then which records an error policy passed over; empty when it passed. */
   readonly differences: readonly string[]
 }
 
@@ -58,6 +58,7 @@ function runTest(test: TestConfig, plan: ApplicationPlan, errors: ErrorPolicies,
   } finally {
     run.close()
   }
+  if (differences.length > 0) differences.push(...run.passedOver.lines())
   return { name: test.name, position: positionText(test.place), passed: differences.length === 0, differences }
 }
 

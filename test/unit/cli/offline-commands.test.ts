@@ -103,6 +103,31 @@ export const config = {
     expect(bad.out).to.match(/FAIL +copies[\s\S]*hello[\s\S]*0 passed, 1 failed/)
   })
 
+  it('test says why outputs are missing that an error policy passed over', async () => {
+    const path = await file(
+      [
+        'streams: { application.id: a }',
+        'kafka: { bootstrap.servers: "a:1" }',
+        'errors: { processing: skip }',
+        'sources: { in: { topic: in, value: json } }',
+        'steps:',
+        '  halve: { from: in, value: value.none, serdes: { value: json } }',
+        'sinks: { out: { from: halve, topic: out } }',
+        'tests:',
+        '  - name: halves',
+        '    inputs: [{ source: in, value: { a: 1 } }, { source: in, value: { a: 2 } }]',
+        '    outputs: [{ sink: out, value: 1 }]',
+        '  - name: leaves out',
+        '    inputs: [{ source: in, value: { a: 1 } }]',
+        '    outputs: []',
+      ].join('\n'),
+    )
+    const { code, out, err } = await run('test', path)
+    expect(code, err).to.equal(1)
+    expect(out).to.match(/missing: [^\n]*\n +2 records skipped: PROCESSING_FAILED at halve: .*none/)
+    expect(out.match(/skipped:/g)).to.have.length(1)
+  })
+
   it('graph draws the same application in each form', async () => {
     const text = await run('graph', EXAMPLE)
     expect(text.out).to.match(/subtopology 1[\s\S]*stores +totals \(changelog order-totals-totals-changelog\)/)
