@@ -36,17 +36,18 @@ export function buildStreamJoin(
     const joined = stream.joinGlobalTable(other.handle, selector, join, { name: step.name }, isLeft)
     return { kind: 'stream', handle: joined.withSerdes({ value }) }
   }
-  checkKeys(key, other.handle.parts.key, operator, context)
+  const isSameKey = checkKeys(key, other.handle.parts.key, operator, context)
   if (other.kind === 'table') {
     refuse(operator, context, 'a join of a stream with a table', 'within', 'on')
     refuseOuter(operator, context, 'a table')
-    if (join === undefined) return unjoined
+    if (join === undefined || !isSameKey) return unjoined
     const options = { name: step.name, key, value: stream.parts.value, grace: operator.graceMs }
     return {
       kind: 'stream',
       handle: stream.joinTable(other.handle, join, options, isLeft).withSerdes({ value }),
     }
   }
+  if (!isSameKey) return unjoined
   refuse(operator, context, 'a join of two streams', 'on')
   const isWhole = requires(
     operator,
@@ -106,8 +107,8 @@ export function buildTableJoin(
         : table.foreignKeyJoin(other.handle, find, join, options)
     return { kind: 'table', handle: joined }
   }
-  checkKeys(table.parts.key, other.handle.parts.key, operator, context)
-  if (join === undefined) return unjoined
+  const isSameKey = checkKeys(table.parts.key, other.handle.parts.key, operator, context)
+  if (join === undefined || !isSameKey) return unjoined
   const options = step.store === undefined ? kept : { ...kept, value }
   const joined = JOINS[operator.type](table, other.handle, join, options)
   return { kind: 'table', handle: step.store === undefined ? joined.withSerdes({ value }) : joined }
@@ -160,17 +161,19 @@ function refuseOuter(operator: JoinConfig, { problems }: BuildContext, what: str
     problems.add(operator.with.place, `an outer join with ${what} does not exist`, 'write type: inner or type: left')
 }
 
+/** Whether both sides write keys alike; where not, nothing is joined, or the graph would find the same mistake once more. */
 function checkKeys(
   left: AnySerde | undefined,
   right: AnySerde | undefined,
   operator: JoinConfig,
   { problems }: BuildContext,
-): void {
-  if (left === undefined || right === undefined || withoutNull(left).name === withoutNull(right).name) return
+): boolean {
+  if (left === undefined || right === undefined || withoutNull(left).name === withoutNull(right).name) return true
   problems.add(
     operator.with.place,
     `keys written as ${withoutNull(left).name} are joined with keys written as ${withoutNull(right).name}`,
     'equal keys would have different bytes: use one serde on both sides',
     'SERDE_MISMATCH',
   )
+  return false
 }
