@@ -18,7 +18,7 @@ export interface Places {
  * What is set beside the defaults where millrace is tuned: what saves time of client and broker on one machine. Larger
  * fetches and batches do; lz4, which Kafka Streams is tuned with, takes more of it than it saves the broker.
  */
-const TUNED_KAFKA = ', max.partition.fetch.bytes: 1048576, batch.size: 524288'
+const TUNED_KAFKA = ', max.partition.fetch.bytes: 2097152, batch.size: 524288'
 const TUNED_STREAMS = ', topology.optimization: all'
 
 /** The YAML of a scenario for millrace, as a user would write it. */

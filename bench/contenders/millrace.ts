@@ -29,6 +29,6 @@ export const millraceTuned: Contender = {
   ...millrace,
   name: 'millrace-tuned',
   title: 'millrace, tuned',
-  settings: '`max.partition.fetch.bytes` 1 MiB, `batch.size` 512 KiB, `topology.optimization: all`',
+  settings: '`max.partition.fetch.bytes` 2 MiB, `batch.size` 512 KiB, `topology.optimization: all`',
   launch: launcher(true),
 }
