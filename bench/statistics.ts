@@ -28,3 +28,23 @@ export function ratioOf(ours: readonly number[], theirs: readonly number[]): Spr
   const rounds = ours.slice(0, theirs.length).map((value, round) => value / (theirs[round] ?? Number.NaN))
   return { median: median(ours) / median(theirs), low: Math.min(...rounds), high: Math.max(...rounds) }
 }
+
+/** A point of a plane. */
+export interface Point {
+  readonly x: number
+  readonly y: number
+}
+
+/**
+ * How many times each `y` is what the straight line through all points says, 1 = on it. The line is that of the least
+ * squares of relative distances, so that small values count as much as large ones. For two or more different `x`, and `y` above 0.
+ */
+export function aboveLine(points: readonly Point[]): readonly number[] {
+  const sum = (term: (point: Point) => number): number => points.reduce((total, point) => total + term(point), 0)
+  const weights = sum(({ y }) => 1 / y ** 2)
+  const middleX = sum(({ x, y }) => x / y ** 2) / weights
+  const middleY = sum(({ y }) => 1 / y) / weights
+  const slope =
+    sum(({ x, y }) => ((x - middleX) * (y - middleY)) / y ** 2) / sum(({ x, y }) => (x - middleX) ** 2 / y ** 2)
+  return points.map(({ x, y }) => y / (middleY + slope * (x - middleX)))
+}

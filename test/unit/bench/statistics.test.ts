@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import fc from 'fast-check'
-import { median, ratioOf, spreadOf } from '../../../bench/statistics.ts'
+import { aboveLine, median, ratioOf, spreadOf } from '../../../bench/statistics.ts'
 
 describe('statistics of a benchmark', () => {
   it('take the middle one of an odd count', () => {
@@ -38,5 +38,17 @@ describe('statistics of a benchmark', () => {
 
   it('compare only rounds that both have', () => {
     expect(ratioOf([60, 1_000], [10])).to.deep.equal({ median: 53, low: 6, high: 6 })
+  })
+
+  it('find points of a line on it, however far they lie apart', () => {
+    const points = [10, 100, 1_000, 100_000].map(x => ({ x, y: 0.5 + 0.003 * x }))
+    for (const ratio of aboveLine(points)) expect(ratio).to.be.closeTo(1, 1e-9)
+  })
+
+  it('find a point that is too high among small ones beside large ones', () => {
+    const points = [10, 100, 1_000, 100_000].map(x => ({ x, y: 0.5 + 0.003 * x }))
+    const [first, second, ...others] = aboveLine(points.with(1, { x: 100, y: 1.6 }))
+    expect(second).to.be.greaterThan(1.3)
+    for (const ratio of [first, ...others]) expect(ratio).to.be.lessThan(1.1)
   })
 })
