@@ -32,7 +32,7 @@ export function throughOutages<T>(
     deadline,
     attempt,
     what,
-    mayPass: isOutage,
+    mayPass: failure => isOutage(failure) || isPassing(failure),
     onFailure: failure => logger.warn({ err: failure }, 'The start was interrupted by an outage; trying again'),
     givenUp: reason =>
       new MillraceError('BROKER_UNREACHABLE', {
@@ -40,4 +40,9 @@ export function throughOutages<T>(
         what: `${what} within ${String(deadline.totalMs)} ms. Last reason: ${reasonOf(reason)}`,
       }),
   })
+}
+
+/** A broker's refusal that waiting mends, such as a controller that is being elected, which outlasted its request. */
+function isPassing({ code, reaction }: MillraceError): boolean {
+  return code === 'KAFKA_ERROR' && reaction === 'retry'
 }

@@ -63,17 +63,19 @@ export interface AdminSubject {
   readonly doing: string
   readonly topic?: string
   readonly partition?: number
+  /** Whether the failure passes by itself, though its code does not say so. @default false */
+  readonly passes?: boolean
 }
 
 /** A broker's error answer to an admin call. */
 export function adminFailure(kafkaCode: number, subject: AdminSubject, text: string | null = null): MillraceError {
-  const { doing, ...place } = subject
+  const { doing, passes = false, ...place } = subject
   const name = kafkaErrorName(kafkaCode)
   const what = `Cannot ${doing}: ${text === null || text === '' ? name : `${name}: ${text}`}`
   if (AUTHORIZATION_FAILURES.has(kafkaCode)) return new MillraceError('NOT_AUTHORIZED', { ...place, kafkaCode, what })
   if (kafkaCode === ERROR_CODE.UNKNOWN_TOPIC_OR_PARTITION) {
     return new MillraceError('TOPIC_MISSING', { ...place, kafkaCode, what })
   }
-  const passes = kafkaCode === ERROR_CODE.NOT_CONTROLLER || reactionTo(kafkaCode, 'metadata') === 'retry'
-  return new MillraceError('KAFKA_ERROR', { ...place, kafkaCode, what, reaction: passes ? 'retry' : 'stop' })
+  const isRetried = passes || kafkaCode === ERROR_CODE.NOT_CONTROLLER || reactionTo(kafkaCode, 'metadata') === 'retry'
+  return new MillraceError('KAFKA_ERROR', { ...place, kafkaCode, what, reaction: isRetried ? 'retry' : 'stop' })
 }

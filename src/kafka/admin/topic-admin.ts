@@ -44,11 +44,22 @@ export async function createTopics(
     for (const { name, errorCode, errorMessage } of response.topics) {
       const done = errorCode === 0 || (errorCode === ERROR_CODE.TOPIC_ALREADY_EXISTS && tolerated)
       if (done) open.delete(name)
-      else failure = adminFailure(errorCode, { doing: `create the topic ${name}` }, errorMessage)
+      else failure = refusedTopic(name, errorCode, errorMessage)
     }
     if (failure !== undefined) throw failure
   })
   await untilLed(context, topics, deadline)
+}
+
+/**
+ * A controller that has not heard of any broker lately knows none to put a replica on. It answers with the code of a
+ * replication factor that is too high; only the text tells the two apart.
+ */
+const NO_BROKER_LIVES = /\bbrokers are currently fenced\b|\bavailable brokers: 0\b/
+
+function refusedTopic(name: string, errorCode: number, errorMessage: string | null): MillraceError {
+  const isOutage = errorCode === ERROR_CODE.INVALID_REPLICATION_FACTOR && NO_BROKER_LIVES.test(errorMessage ?? '')
+  return adminFailure(errorCode, { doing: `create the topic ${name}`, passes: isOutage }, errorMessage)
 }
 
 function creatable({ name, partitions, replicationFactor, configs }: NewTopic): {

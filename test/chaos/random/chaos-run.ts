@@ -130,6 +130,9 @@ export class ChaosRun {
       }
       this.#violations.push(...(await markersForgottenBy(kafka)))
       this.#violations.push(...proxy.failures.map(failure => `the proxy itself failed: ${String(failure)}`))
+    } catch (error) {
+      await this.#keep(folder, records)
+      throw new Error(`the run was not finished; logs in ${folder}; ${this.#violations.join('; ')}`, { cause: error })
     } finally {
       this.#stopping = true
       await traffic.stop().catch(() => undefined)

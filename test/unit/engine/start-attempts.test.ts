@@ -33,6 +33,23 @@ describe('a start', () => {
     expect(await start(['CONNECTION_LOST', 'REQUEST_TIMED_OUT'])).to.equal('started at the attempt 3')
   })
 
+  it('is tried again after a refusal that passes', async () => {
+    const clock = new ManualClock()
+    const refusals = [new MillraceError('KAFKA_ERROR', { what: 'No broker lives.', reaction: 'retry' })]
+    const options = {
+      clock,
+      logger: SILENT_LOGGER,
+      backoff: { next: () => 1_000 },
+      deadline: new Deadline(clock, 10_000),
+    }
+    const started = throughOutages(options, () => {
+      const refusal = refusals.pop()
+      return refusal === undefined ? Promise.resolve('started') : Promise.reject(refusal)
+    })
+    await clock.advance(2_000)
+    expect(await started).to.equal('started')
+  })
+
   it('fails at once with what waiting does not mend', async () => {
     expect((await rejectionOf(start(['TOPIC_MISSING']))).code).to.equal('TOPIC_MISSING')
     expect((await rejectionOf(start(['CONNECTION_LOST', 'KAFKA_ERROR']))).code).to.equal('KAFKA_ERROR')

@@ -29,7 +29,7 @@ function answerOffsets(nodeId: number, request: ReceivedRequest, errorCode = 0):
   return true
 }
 
-function answerCreate(request: ReceivedRequest, errorCode: number): boolean {
+function answerCreate(request: ReceivedRequest, errorCode: number, reason = 'said so'): boolean {
   const { topics } = request.body('CreateTopics')
   request.answer('CreateTopics', {
     throttleTimeMs: 0,
@@ -37,7 +37,7 @@ function answerCreate(request: ReceivedRequest, errorCode: number): boolean {
       name,
       topicId: Buffer.alloc(16),
       errorCode,
-      errorMessage: errorCode === 0 ? null : 'said so',
+      errorMessage: errorCode === 0 ? null : reason,
       topicConfigErrorCode: 0,
       numPartitions: 1,
       replicationFactor: 1,
@@ -229,6 +229,29 @@ describe('Admin', () => {
       const error = await rejectionOf(admin.createTopics([TOPIC]))
       expect(error.message).to.match(/Cannot create the topic t: POLICY_VIOLATION: said so/)
       expect(codes).to.deep.equal([])
+    })
+
+    for (const reason of [
+      'Unable to replicate the partition 1 time(s): All brokers are currently fenced, or have all their log directories cordoned.',
+      'Unable to replicate the partition 1 time(s): All brokers are currently fenced.',
+      'Replication factor: 1 larger than available brokers: 0.',
+    ]) {
+      it(`waits for a broker that may hold the topic: ${reason}`, async () => {
+        kafka.topics = [topicAnswer('t', [{ leader: 1 }])]
+        const codes = [38, 38]
+        kafka.otherwise = (_, request) => answerCreate(request, codes.shift() ?? 0, reason)
+        await admin.createTopics([TOPIC])
+        expect(codes).to.deep.equal([])
+      })
+    }
+
+    it('stops at once at a replication factor that the cluster never reaches', async () => {
+      const codes = [38, 0]
+      const reason = 'The target replication factor of 3 cannot be reached because only 1 broker(s) are registered.'
+      kafka.otherwise = (_, request) => answerCreate(request, codes.shift() ?? 0, reason)
+      const error = await rejectionOf(admin.createTopics([TOPIC]))
+      expect(error.message).to.match(/Cannot create the topic t: INVALID_REPLICATION_FACTOR: The target/)
+      expect(codes).to.deep.equal([0])
     })
   })
 })
