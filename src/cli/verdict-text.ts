@@ -9,7 +9,7 @@ const MEANING: Readonly<Record<CheckName, string>> = {
   quiescence: 'everything is read and decided (I15)',
   readers: 'markers and broker agree on what is committed',
   prefixFunction: 'outputs are what the input gives, no more, no less (I1)',
-  tiling: 'committed ranges leave no gap and no overlap (I2)',
+  tiling: 'results follow from the range that their transaction committed (I2)',
   atomicity: 'each transaction as a whole or not at all (I3)',
   state: 'changelogs fold to the state of the input (I4)',
   fencing: 'nothing of a former owner became visible (I5)',
@@ -39,8 +39,12 @@ const VERDICT_WORDS: Readonly<Record<Verdict, string>> = {
     'not judged. Nothing was found wrong; what is named above could not be checked, so it is not called consistent.',
 }
 
+/** A yes to which not every check could say its part. */
+const WEAKER_YES =
+  'consistent as far as it could be checked: what is visible is what exactly-once processing of the input gives, but not every\ntrace of how it came there could be looked at (see "Could not be checked"). With --strict such a run is not judged (75).'
+
 /** The result for people. */
-export function verdictText(run: RunObservation, { verdict, summary, checks }: RunVerdict): string {
+export function verdictText(run: RunObservation, { verdict, isComplete, summary, checks }: RunVerdict): string {
   const { plan, guarantee, hasProvenance } = run.application
   const lines = [
     `Application ${plan.applicationId}, ${guarantee}, ${hasProvenance ? 'with' : 'without'} provenance headers`,
@@ -56,14 +60,14 @@ export function verdictText(run: RunObservation, { verdict, summary, checks }: R
     ...checks.flatMap(problemsOf),
     ...leftOut(checks),
     ...(guarantee === 'exactly_once_v2' ? [] : [`Note: ${guarantee} does not promise this.`]),
-    `Verdict: ${VERDICT_WORDS[verdict]}`,
+    `Verdict: ${verdict === 'consistent' && !isComplete ? WEAKER_YES : VERDICT_WORDS[verdict]}`,
     ...(verdict === 'unjudged' && !hasProvenance && needsProvenance(checks) ? [HOW_TO_MARK] : []),
   ]
   return lines.join('\n')
 }
 
 /** The result for programs: one object. */
-export function verdictJson(run: RunObservation, { verdict, summary, checks }: RunVerdict): string {
+export function verdictJson(run: RunObservation, { verdict, isComplete, summary, checks }: RunVerdict): string {
   const { plan, guarantee, hasProvenance } = run.application
   const topics = run.logs.all().map(({ topic, partition, logStart, lastStableOffset, highWatermark, records }) => ({
     topic,
@@ -78,6 +82,7 @@ export function verdictJson(run: RunObservation, { verdict, summary, checks }: R
   }))
   return JSON.stringify({
     verdict,
+    complete: isComplete,
     application: plan.applicationId,
     guarantee,
     provenance: hasProvenance,
@@ -110,20 +115,32 @@ It is a mode for diagnosis (about 200 bytes more per record, repartition topics 
 other; only this proof of it is missing. docs/operations.md, "Verifying a run".`
 
 function needsProvenance(checks: readonly CheckReport[]): boolean {
-  return checks.some(
-    ({ state, reasons }) => state === 'unjudged' && reasons.some(reason => /provenance\.headers/.test(reason)),
-  )
+  const unjudged = checks.filter(({ state }) => state === 'unjudged')
+  // None: only `--strict` keeps it from being called consistent.
+  const inTheWay =
+    unjudged.length > 0 ? unjudged.map(({ reasons }) => reasons) : checks.map(({ leftOut: parts }) => parts)
+  return inTheWay.flat().some(reason => /provenance\.headers/.test(reason))
 }
 
-function problemsOf({ check, findings, state, reasons }: CheckReport): readonly string[] {
+function problemsOf({ check, findings, state, reasons, leftOut: parts }: CheckReport): readonly string[] {
   const found = findings.map(({ kind, message }) => `  ${kind}: ${message}`)
-  const missing = state === 'unjudged' ? reasons.map(reason => `  not judged: ${reason}`) : []
+  const missing =
+    state === 'unjudged'
+      ? reasons.filter(reason => !parts.includes(reason)).map(reason => `  not judged: ${reason}`)
+      : []
   return found.length + missing.length === 0 ? [] : [`${check}:`, ...found, ...missing, '']
 }
 
+/** What weakens a yes, and behind it what nobody asked for. */
 function leftOut(checks: readonly CheckReport[]): readonly string[] {
-  const reasons = checks.flatMap(({ check, state, reasons: list }) =>
-    state === 'unjudged' ? [] : list.map(reason => `  ${check}: ${reason}`),
-  )
-  return reasons.length === 0 ? [] : ['Not checked:', ...reasons, '']
+  const named = (title: string, reasonsOf: (report: CheckReport) => readonly string[]): readonly string[] => {
+    const lines = checks.flatMap(report => reasonsOf(report).map(reason => `  ${report.check}: ${reason}`))
+    return lines.length === 0 ? [] : [title, ...lines, '']
+  }
+  return [
+    ...named('Could not be checked:', report => report.leftOut),
+    ...named('Not checked:', ({ state, reasons, leftOut: parts }) =>
+      state === 'unjudged' ? [] : reasons.filter(reason => !parts.includes(reason)),
+    ),
+  ]
 }

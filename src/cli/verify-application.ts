@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { systemClock } from '../engine/system-clock.ts'
 import { MillraceError } from '../model/errors.ts'
-import { checkRun } from '../verification/check-run.ts'
+import { checkRun, strictly } from '../verification/check-run.ts'
 import { type HistoryEvent, readHistory } from '../verification/history.ts'
 import { TooMuchToRead } from '../verification/log-reader.ts'
 import { observeRun } from '../verification/observe-run.ts'
@@ -20,6 +20,8 @@ export interface VerifyOptions {
   readonly waitMs: number
   readonly recordsMax: number
   readonly historyFile: string | undefined
+  /** Whether a check that could not be made in whole keeps the run from being called consistent. */
+  readonly isStrict: boolean
 }
 
 /** BSD's sysexits: EX_DATAERR, EX_TEMPFAIL. */
@@ -44,7 +46,7 @@ export async function verifyApplication(
     progress.end()
   }
   const run = history === undefined ? observation : { ...observation, history }
-  const verdict = checkRun(run)
+  const verdict = options.isStrict ? strictly(checkRun(run)) : checkRun(run)
   io.out(options.format === 'json' ? verdictJson(run, verdict) : verdictText(run, verdict))
   return EXIT_CODE_OF[verdict.verdict]
 }

@@ -17,7 +17,7 @@ import { checkTotals } from './checks/totals.ts'
 import { runModel } from './model-run.ts'
 import type { RunObservation } from './run-observation.ts'
 import { allMarked, taskViews } from './task-view.ts'
-import { type CheckReport, ofMovingRun, type Verdict, verdictOf } from './verdict.ts'
+import { type CheckReport, isComplete, ofMovingRun, type Verdict, verdictOf } from './verdict.ts'
 
 /** What a run was like, in numbers. */
 export interface RunSummary {
@@ -35,6 +35,8 @@ export interface RunSummary {
 /** The verdict on a run, and what it rests on. */
 export interface RunVerdict {
   readonly verdict: Verdict
+  /** Whether nothing was left out: a consistent run that is not complete is consistent as far as its traces go. */
+  readonly isComplete: boolean
   readonly summary: RunSummary
   readonly checks: readonly CheckReport[]
 }
@@ -75,6 +77,7 @@ export function checkRun(run: RunObservation): RunVerdict {
   const written = outputs.flatMap(topic => run.logs.of(topic).flatMap(({ records }) => records))
   return {
     verdict: verdictOf(checks),
+    isComplete: isComplete(checks),
     summary: {
       tasks: tasks.length,
       inputRecords: tasks.reduce(
@@ -87,4 +90,9 @@ export function checkRun(run: RunObservation): RunVerdict {
     },
     checks,
   }
+}
+
+/** The verdict of those who take no weaker yes: what is not complete is not judged. */
+export function strictly(judged: RunVerdict): RunVerdict {
+  return judged.verdict === 'consistent' && !judged.isComplete ? { ...judged, verdict: 'unjudged' } : judged
 }

@@ -66,9 +66,15 @@ function isEvent(value: unknown): value is HistoryEvent {
       return (
         typeof fields.get('topic') === 'string' &&
         Number.isSafeInteger(fields.get('partition')) &&
-        Number.isSafeInteger(fields.get('offset'))
+        Number.isSafeInteger(fields.get('offset')) &&
+        (fields.get('kind') === 'committed' || [fields.get('key'), fields.get('value')].every(isBytes))
       )
     default:
       return false
   }
+}
+
+/** Without this a key that the reader forgot to write would pass for none. */
+function isBytes(value: unknown): boolean {
+  return value === null || (typeof value === 'string' && /^(?:[0-9a-f]{2})*$/u.test(value))
 }

@@ -1,5 +1,5 @@
 import type { RecordHeaders } from '../model/headers.ts'
-import { type TopicPartition, TopicPartitionMap } from '../model/topic-partition.ts'
+import { formatTopicPartition, type TopicPartition, TopicPartitionMap } from '../model/topic-partition.ts'
 
 /** What became of a record: `open` while its transaction has no end in the log. */
 export type Fate = 'committed' | 'aborted' | 'open'
@@ -86,6 +86,30 @@ export class ObservedLogs {
 /** What a read_committed reader sees. */
 export function visible(log: ObservedPartition): readonly ObservedRecord[] {
   return log.records.filter(({ fate }) => fate === 'committed')
+}
+
+/** What an offset holds; `gone`: below the beginning of the log, or cleaned away; `nothing`: behind its end, or where no cleaner can have been. */
+export type Standing = ObservedRecord | 'marker' | 'gone' | 'nothing'
+
+/** Looks up offsets of one log; made once, asked often. */
+export function standings(log: ObservedPartition): (offset: number) => Standing {
+  const records = new Map(log.records.map(record => [record.offset, record]))
+  const markers = new Set(log.markers.map(({ offset }) => offset))
+  return offset => {
+    if (offset < log.logStart) return 'gone'
+    if (offset >= log.highWatermark) return 'nothing'
+    const held = records.get(offset) ?? (markers.has(offset) ? 'marker' : undefined)
+    return held ?? (log.isCompacted ? 'gone' : 'nothing')
+  }
+}
+
+/** What is not there any more of logs that were cut or cleaned, in words; `undefined` when all of it is. */
+export function missingNote(logs: readonly ObservedPartition[]): string | undefined {
+  const notes = logs.flatMap(log => {
+    const missing = log.logStart + missingOffsets(log)
+    return missing > 0 ? [`${String(missing)} of ${formatTopicPartition(log)}`] : []
+  })
+  return notes.length === 0 ? undefined : `offsets that were cleaned or deleted: ${notes.join(', ')}`
 }
 
 /** Offsets between beginning and end that hold neither a record nor a marker: only the cleaner makes such holes. */

@@ -29,7 +29,7 @@ export interface Finding {
 
 /**
  * What a check came to. `failed`: something is wrong. `unjudged`: it had to be checked and could not. `notChecked`: it
- * does not apply, or what it needs is not there and other checks cover the promise.
+ * compared nothing, because it does not apply, or because what it needs is not there and other checks cover the promise.
  */
 export type CheckState = 'passed' | 'failed' | 'unjudged' | 'notChecked'
 
@@ -40,8 +40,10 @@ export interface CheckReport {
   /** How many things were compared; a check that compared nothing has not passed. */
   readonly compared: number
   readonly findings: readonly Finding[]
-  /** Why it is unjudged or was not checked. */
+  /** Why it is unjudged or was not checked; what was left out is among it. */
   readonly reasons: readonly string[]
+  /** What belongs to the promise and could not be looked at, because its traces are gone or were never there: a yes without it is weaker. */
+  readonly leftOut: readonly string[]
 }
 
 /** What a run was: `consistent` only when something was compared and every check that has to be made was made. */
@@ -55,6 +57,7 @@ export class CheckBook {
   readonly check: CheckName
   readonly #findings: Finding[] = []
   readonly #unjudged: string[] = []
+  readonly #leftOut: string[] = []
   readonly #notChecked: string[] = []
   #more = 0
   #compared = 0
@@ -79,7 +82,12 @@ export class CheckBook {
     if (!this.#unjudged.includes(reason)) this.#unjudged.push(reason)
   }
 
-  /** Notes that something was left out that other checks cover. */
+  /** Notes a part of the check that could not be made: nothing speaks against the run, and less speaks for it. */
+  leftOut(reason: string): void {
+    if (!this.#leftOut.includes(reason)) this.#leftOut.push(reason)
+  }
+
+  /** Notes that a check does not apply, or that nobody asked for it. */
   notChecked(reason: string): void {
     if (!this.#notChecked.includes(reason)) this.#notChecked.push(reason)
   }
@@ -93,8 +101,9 @@ export class CheckBook {
     if (this.#more > 0) {
       findings.push({ check: this.check, kind: 'more', message: `… and ${String(this.#more)} more` })
     }
-    const reasons = [...this.#unjudged, ...this.#notChecked]
-    return { check: this.check, state: this.#state(), compared: this.#compared, findings, reasons }
+    const leftOut = [...this.#leftOut]
+    const reasons = [...this.#unjudged, ...leftOut, ...this.#notChecked]
+    return { check: this.check, state: this.#state(), compared: this.#compared, findings, reasons, leftOut }
   }
 
   #state(): CheckState {
@@ -131,4 +140,9 @@ export function verdictOf(reports: readonly CheckReport[]): Verdict {
   return reports.some(({ check, state }) => check === 'prefixFunction' && state === 'passed')
     ? 'consistent'
     : 'unjudged'
+}
+
+/** Whether every check that applies was made in whole. */
+export function isComplete(reports: readonly CheckReport[]): boolean {
+  return reports.every(({ leftOut }) => leftOut.length === 0)
 }

@@ -1,5 +1,6 @@
+import { missingNote } from '../observed-log.ts'
 import type { RunObservation } from '../run-observation.ts'
-import { causeOf, type MarkedRecord, placeOf } from '../task-view.ts'
+import { causeOf, type MarkedRecord, placeOf, writtenTopics } from '../task-view.ts'
 import { CheckBook, type CheckReport } from '../verdict.ts'
 
 /**
@@ -10,12 +11,14 @@ import { CheckBook, type CheckReport } from '../verdict.ts'
 export function checkAnomalies(run: RunObservation, marked: readonly MarkedRecord[]): CheckReport {
   const book = new CheckBook('anomalies')
   if (marked.length === 0) {
-    book.notChecked('no record carries provenance (streams: provenance.headers)')
+    book.leftOut('no record carries provenance (streams: provenance.headers)')
     return book.report()
   }
   checkDuplicates(marked, book)
   if (run.application.hasProvenance) checkForeign(run, marked, book)
   checkDependencies(marked, book)
+  const missing = missingNote(writtenTopics(run).flatMap(topic => run.logs.of(topic)))
+  if (missing !== undefined) book.leftOut(missing)
   return book.report()
 }
 

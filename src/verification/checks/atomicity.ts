@@ -1,4 +1,5 @@
 import { formatTopicPartition } from '../../model/topic-partition.ts'
+import { missingNote } from '../observed-log.ts'
 import type { OffsetCommit } from '../offset-history.ts'
 import type { RunObservation } from '../run-observation.ts'
 import { type MarkedRecord, placeOf, writtenTopics } from '../task-view.ts'
@@ -15,12 +16,16 @@ export function checkAtomicity(run: RunObservation, marked: readonly MarkedRecor
   const book = new CheckBook('atomicity')
   if (run.application.guarantee === 'exactly_once_v2') judgeOutside(run, book)
   if (marked.length === 0) {
-    book.notChecked('no record carries provenance, so transactions cannot be told apart (streams: provenance.headers)')
+    book.leftOut('no record carries provenance, so transactions cannot be told apart (streams: provenance.headers)')
     return book.report()
   }
   const { offsetHistory } = run
   if (offsetHistory === undefined)
-    book.notChecked('whether offsets went with their records: __consumer_offsets may not be read')
+    book.leftOut('whether offsets went with their records: __consumer_offsets may not be read')
+  else if (!offsetHistory.isComplete)
+    book.leftOut('whether offsets went with their records: __consumer_offsets has been cleaned')
+  const missing = missingNote(writtenTopics(run).flatMap(topic => run.logs.of(topic)))
+  if (missing !== undefined) book.leftOut(missing)
   for (const [number, transaction] of transactionsOf(marked, offsetHistory?.commits ?? [])) {
     book.compared()
     judgeRecords(book, number, transaction)

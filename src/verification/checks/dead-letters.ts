@@ -1,5 +1,5 @@
 import type { ModelRun } from '../model-run.ts'
-import { type ObservedRecord, visible } from '../observed-log.ts'
+import { missingNote, type ObservedRecord, visible } from '../observed-log.ts'
 import type { RunObservation } from '../run-observation.ts'
 import { placeOf, type TaskView } from '../task-view.ts'
 import { CheckBook, type CheckReport } from '../verdict.ts'
@@ -8,7 +8,8 @@ import { CheckBook, type CheckReport } from '../verdict.ts'
 export function checkDeadLetters(run: RunObservation, models: readonly ModelRun[]): CheckReport {
   const book = new CheckBook('deadLetters')
   for (const topic of deadLetterTopics(run)) {
-    const letters = run.logs.of(topic).flatMap(visible)
+    const logs = run.logs.of(topic)
+    const letters = logs.flatMap(visible)
     const seen = new Map<string, ObservedRecord>()
     for (const letter of letters) {
       const source = sourceOf(letter)
@@ -20,7 +21,12 @@ export function checkDeadLetters(run: RunObservation, models: readonly ModelRun[
       }
       seen.set(source, letter)
     }
-    if (models.some(({ obstacles }) => obstacles.length > 0)) continue
+    const missing = missingNote(logs)
+    if (missing !== undefined) book.leftOut(`letters in ${missing}`)
+    if (models.some(({ obstacles }) => obstacles.length > 0)) {
+      book.leftOut(`which records had to have a letter in ${topic}: not all input can be computed again`)
+      continue
+    }
     const expected = new Set(
       models.flatMap(({ written }) =>
         written.filter(record => record.topic === topic).map(({ cause }) => placeOf(cause)),
@@ -32,13 +38,13 @@ export function checkDeadLetters(run: RunObservation, models: readonly ModelRun[
       for (const record of refused) expected.add(placeOf(record))
     }
     const open = new Set(
-      run.logs.of(topic).flatMap(({ records }) => records.flatMap(one => (one.fate === 'open' ? [sourceOf(one)] : []))),
+      logs.flatMap(({ records }) => records.flatMap(one => (one.fate === 'open' ? [sourceOf(one)] : []))),
     )
     for (const source of expected) {
       book.compared()
       if (seen.has(source)) continue
       if (open.has(source)) book.unjudged(`a dead letter in ${topic} is in a transaction that is still open`)
-      else book.found('lost', `${source} was refused and has no dead letter in ${topic}`)
+      else if (missing === undefined) book.found('lost', `${source} was refused and has no dead letter in ${topic}`)
     }
     for (const [source, letter] of seen) {
       if (!expected.has(source))

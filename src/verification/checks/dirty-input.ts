@@ -1,5 +1,6 @@
-import { formatTopicPartition, type TopicPartition } from '../../model/topic-partition.ts'
-import type { Fate, ObservedLogs } from '../observed-log.ts'
+import { counted } from '../../model/counted.ts'
+import { formatTopicPartition } from '../../model/topic-partition.ts'
+import { type Standing, standings } from '../observed-log.ts'
 import type { RunObservation } from '../run-observation.ts'
 import { causeOf, type MarkedRecord, placeOf } from '../task-view.ts'
 import { CheckBook, type CheckReport } from '../verdict.ts'
@@ -11,42 +12,28 @@ import { CheckBook, type CheckReport } from '../verdict.ts'
 export function checkDirtyInput(run: RunObservation, marked: readonly MarkedRecord[]): CheckReport {
   const book = new CheckBook('dirtyInput')
   if (marked.length === 0) {
-    book.notChecked('no record carries provenance; results of aborted input would show as unexplained records')
+    book.leftOut('no record carries provenance; results of aborted input would show as unexplained records')
     return book.report()
   }
-  const fates = new FateIndex(run.logs)
+  const standingsOf = new Map<string, (offset: number) => Standing>()
+  const gone = new Map<string, number>()
   for (const { record, provenance } of marked) {
     const { topic, partition, offset } = provenance
     if (topic === '') continue
+    const name = formatTopicPartition({ topic, partition })
+    const log = run.logs.get({ topic, partition })
+    const standingOf = standingsOf.get(name) ?? (log === undefined ? () => 'nothing' as const : standings(log))
+    standingsOf.set(name, standingOf)
+    const standing = standingOf(offset)
+    if (standing === 'gone') {
+      gone.set(name, (gone.get(name) ?? 0) + 1)
+      continue
+    }
     book.compared()
-    const fate = fates.of({ topic, partition }, offset)
-    if (fate === 'committed' || fate === 'gone') continue
-    book.found(
-      'dirty read',
-      `${placeOf(record)} follows from ${causeOf(provenance)}, which ${fate === 'none' ? 'is no record' : `is ${fate}`}`,
-    )
+    const fate = typeof standing === 'string' ? 'no record' : standing.fate
+    if (fate === 'committed') continue
+    book.found('dirty read', `${placeOf(record)} follows from ${causeOf(provenance)}, which is ${fate}`)
   }
+  for (const [name, count] of gone) book.leftOut(`the input of ${counted(count, 'record')}, which is gone from ${name}`)
   return book.report()
-}
-
-/** Fates of input records by offset. */
-class FateIndex {
-  readonly #logs: ObservedLogs
-  readonly #byPartition = new Map<string, ReadonlyMap<number, Fate>>()
-
-  constructor(logs: ObservedLogs) {
-    this.#logs = logs
-  }
-
-  /** `gone`: below the beginning of the log, or cleaned away; `none`: a marker, or behind the end. */
-  of(topicPartition: TopicPartition, offset: number): Fate | 'gone' | 'none' {
-    const log = this.#logs.get(topicPartition)
-    if (log === undefined) return 'none'
-    const name = formatTopicPartition(topicPartition)
-    const fates = this.#byPartition.get(name) ?? new Map(log.records.map(record => [record.offset, record.fate]))
-    this.#byPartition.set(name, fates)
-    const fate = fates.get(offset)
-    if (fate !== undefined) return fate
-    return offset < log.logStart || log.isCompacted ? 'gone' : 'none'
-  }
 }

@@ -1,4 +1,5 @@
 import { formatTopicPartition } from '../../model/topic-partition.ts'
+import { missingNote } from '../observed-log.ts'
 import type { RunObservation } from '../run-observation.ts'
 import { causeOf, type MarkedRecord, markedRecords, placeOf, writtenTopics } from '../task-view.ts'
 import { CheckBook, type CheckReport } from '../verdict.ts'
@@ -17,8 +18,7 @@ export function checkFencing(
   const fencing = new CheckBook('fencing')
   const keyOrder = new CheckBook('keyOrder')
   if (marked.length === 0) {
-    for (const book of [fencing, keyOrder])
-      book.notChecked('no record carries provenance (streams: provenance.headers)')
+    for (const book of [fencing, keyOrder]) book.leftOut('no record carries provenance (streams: provenance.headers)')
     return { fencing: fencing.report(), keyOrder: keyOrder.report() }
   }
   for (const topic of writtenTopics(run)) {
@@ -33,6 +33,8 @@ export function checkFencing(
     }
   }
   checkEpochs(run, fencing)
+  const missing = missingNote(writtenTopics(run).flatMap(topic => run.logs.of(topic)))
+  if (missing !== undefined) for (const book of [fencing, keyOrder]) book.leftOut(missing)
   return { fencing: fencing.report(), keyOrder: keyOrder.report() }
 }
 

@@ -24,6 +24,7 @@ export function checkMonotony({ offsetHistory, history = [] }: RunObservation): 
   for (const event of history) {
     if (event.kind === 'committed') see(formatTopicPartition(event), event.offset, 'before an observer')
   }
-  if (offsetHistory === undefined) book.notChecked('the log of offsets may not be read')
+  if (offsetHistory === undefined) book.leftOut('the commits of the group: __consumer_offsets may not be read')
+  else if (!offsetHistory.isComplete) book.leftOut('the commits that __consumer_offsets was cleaned of')
   return book.report()
 }

@@ -197,7 +197,7 @@ function compare(
   const lost = withoutOpen(uncleaned, { idOf, logs, book })
   const place = partition === ANY ? topic : `${topic}-${String(partition)}`
   const cleaned = difference.lost.length - uncleaned.length
-  if (cleaned > 0) book.notChecked(`${counted(cleaned, 'record')} of ${place}, which the cleaner may have taken`)
+  if (cleaned > 0) book.leftOut(`${counted(cleaned, 'record')} of ${place}, which the cleaner may have taken`)
   const told = globalsNote(run, expected)
   if (told !== undefined && (lost.length > 0 || difference.unexplained.length > 0)) {
     book.unjudged(told)
@@ -305,7 +305,7 @@ function compareOrder(
   }
   const at = shuffleFault(found.map(idOf), [...byTask.values()])
   if (at === 'unknown')
-    book.notChecked(`the order within ${topic}, where several tasks write the same (needs provenance.headers)`)
+    book.leftOut(`the order within ${topic}, where several tasks write the same (needs provenance.headers)`)
   const fault = typeof at === 'number' ? found[at] : undefined
   if (fault !== undefined) book.found('order', `${placeOf(fault)} is not where it belongs: no writer had it next`)
 }

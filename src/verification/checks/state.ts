@@ -20,7 +20,7 @@ export function checkState(run: RunObservation, models: readonly ModelRun[]): Ch
       const folded = log === undefined ? new Map() : foldLog(log)
       const isCut = (log?.logStart ?? 0) > 0
       const model = obstacles.length > 0 || isCut ? undefined : foldModel(written, changelogTopic, task.partition)
-      if (model === undefined) book.notChecked(`the state of ${where} cannot be computed again`)
+      if (model === undefined) book.leftOut(`the state of ${where} cannot be computed again`)
       else compare(book, where, { model, changelog: folded }, openKeys(log))
       const dump = run.stores?.find(({ store, partition }) => store === name && partition === task.partition)
       if (dump !== undefined) {

@@ -1,5 +1,6 @@
+import { counted } from '../../model/counted.ts'
 import { formatTopicPartition, sameTopicPartition } from '../../model/topic-partition.ts'
-import type { OffsetCommit, OffsetHistory } from '../offset-history.ts'
+import type { OffsetCommit } from '../offset-history.ts'
 import type { RunObservation } from '../run-observation.ts'
 import { type InputView, type MarkedRecord, placeOf, type TaskView } from '../task-view.ts'
 import { CheckBook, type CheckReport } from '../verdict.ts'
@@ -12,8 +13,10 @@ interface CommittedRange {
 }
 
 /**
- * I2: the committed ranges of each input partition tile it from its beginning to C, without gap and overlap, and every
- * visible record follows from a source record inside the range of its own transaction.
+ * I2: each record was taken by the one transaction in whose range it lies. A commit names only where its range ends, so
+ * the ranges of an input lie side by side from its beginning to C whatever happened: what can be refuted is that a
+ * transaction's results follow from its own range. A record without any result says nothing of who took it; one whose
+ * result is missing is told by `prefixFunction`. Without the log of commits the ranges are known by the results alone.
  */
 export function checkTiling(
   run: RunObservation,
@@ -23,13 +26,15 @@ export function checkTiling(
   const book = new CheckBook('tiling')
   const { offsetHistory } = run
   const byInput = effectsByInput(marked)
+  if (marked.length === 0)
+    book.leftOut('which transaction took which record: no record carries provenance (streams: provenance.headers)')
   for (const task of tasks) {
     checkPositions(task, marked, book)
     for (const input of task.inputs) {
       const name = formatTopicPartition(input.topicPartition)
       const effects = byInput.get(name) ?? []
       checkMetadata(run, input, book)
-      if (offsetHistory?.isComplete === true) checkRanges(input, offsetHistory, effects, book)
+      if (offsetHistory?.isComplete === true) checkRanges(run, input, effects, book)
       checkIntervals(name, effects, book)
       for (const effect of effects) {
         book.compared()
@@ -42,8 +47,8 @@ export function checkTiling(
       }
     }
   }
-  if (offsetHistory === undefined) book.notChecked('the range of each commit: __consumer_offsets may not be read')
-  else if (!offsetHistory.isComplete) book.notChecked('the range of each commit: __consumer_offsets has been cleaned')
+  if (offsetHistory === undefined) book.leftOut('the range of each commit: __consumer_offsets may not be read')
+  else if (!offsetHistory.isComplete) book.leftOut('the range of each commit: __consumer_offsets has been cleaned')
   return book.report()
 }
 
@@ -90,12 +95,14 @@ function effectsByInput(marked: readonly MarkedRecord[]): ReadonlyMap<string, re
   return byInput
 }
 
-function checkRanges(input: InputView, history: OffsetHistory, effects: readonly Effect[], book: CheckBook): void {
+function checkRanges(run: RunObservation, input: InputView, effects: readonly Effect[], book: CheckBook): void {
   const name = formatTopicPartition(input.topicPartition)
-  const commits = history.commits.filter(
+  const commits = (run.offsetHistory?.commits ?? []).filter(
     commit => commit.fate === 'committed' && sameTopicPartition(commit.topicPartition, input.topicPartition),
   )
-  const ranges = rangesOf(commits)
+  const ranges = rangesOf(commits, run.beginnings?.get(input.topicPartition) ?? 0)
+  checkSteps(name, commits, book)
+  checkStrangers(input, commits, book)
   const last = commits.at(-1)
   if (last !== undefined && last.offset !== input.committed) {
     book.found(
@@ -103,7 +110,6 @@ function checkRanges(input: InputView, history: OffsetHistory, effects: readonly
       `${name}: the group says ${String(input.committed)}, its log ends with ${String(last.offset)}`,
     )
   }
-  book.compared(commits.length)
   for (const { offset, transaction, marked } of effects) {
     const range = ranges.get(transaction)
     if (range === undefined) {
@@ -120,14 +126,46 @@ function checkRanges(input: InputView, history: OffsetHistory, effects: readonly
   }
 }
 
-function rangesOf(commits: readonly OffsetCommit[]): ReadonlyMap<number, CommittedRange> {
+/** A transaction ends once: offsets that it committed a second time are of another one, under its number. */
+function checkSteps(name: string, commits: readonly OffsetCommit[], book: CheckBook): void {
+  const moments = new Map<number, OffsetCommit>()
+  for (const commit of commits) {
+    if (commit.transaction === undefined) continue
+    const first = moments.get(commit.transaction) ?? commit
+    moments.set(commit.transaction, first)
+    if (first.decidedAt === commit.decidedAt) continue
+    book.found(
+      'two steps',
+      `transaction ${String(commit.transaction)} committed ${name} up to ${String(first.offset)}, and later up to ${String(commit.offset)}`,
+    )
+  }
+}
+
+/** Offsets that something else committed: nothing says who took the records that they pass. */
+function checkStrangers(
+  { records, topicPartition }: InputView,
+  commits: readonly OffsetCommit[],
+  book: CheckBook,
+): void {
+  for (const [index, { transaction, offset }] of commits.entries()) {
+    if (transaction !== undefined) continue
+    const from = commits[index - 1]?.offset ?? 0
+    const passed = records.filter(record => record.offset >= from && record.offset < offset)
+    if (passed.length === 0) continue
+    book.leftOut(
+      `who took ${counted(passed.length, 'record')} of ${formatTopicPartition(topicPartition)} from ${String(from)} on: a tool or another client committed offset ${String(offset)}`,
+    )
+  }
+}
+
+function rangesOf(commits: readonly OffsetCommit[], beginning: number): ReadonlyMap<number, CommittedRange> {
   const ranges = new Map<number, CommittedRange>()
   let before: OffsetCommit | undefined
   for (const commit of commits) {
     const { transaction, offset } = commit
     // Offsets whose answer was lost are sent again in the same transaction: the log holds them twice, the range is one.
     const first = before !== undefined && isSentAgain(before, commit) ? ranges.get(transaction ?? -1) : undefined
-    const from = first?.from ?? before?.offset ?? 0
+    const from = first?.from ?? before?.offset ?? beginning
     if (transaction !== undefined) ranges.set(transaction, { transaction, from, to: offset })
     before = commit
   }
@@ -170,9 +208,6 @@ function checkIntervals(name: string, effects: readonly Effect[], book: CheckBoo
 function checkMetadata(run: RunObservation, { topicPartition, hasCommit }: InputView, book: CheckBook): void {
   const held = run.committed.get(topicPartition)
   if (!hasCommit || held === undefined) return
-  book.compared()
   if (held.metadata === '')
-    book.notChecked(
-      `${formatTopicPartition(topicPartition)} was committed without metadata, by a tool or another client`,
-    )
+    book.leftOut(`${formatTopicPartition(topicPartition)} was committed without metadata, by a tool or another client`)
 }

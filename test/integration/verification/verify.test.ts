@@ -56,6 +56,7 @@ describe('millrace verify on a real cluster', function () {
     expect(good.verdict, good.text).to.equal('consistent')
     expect(good.code).to.equal(0)
     expect(good.provenance).to.equal(true)
+    expect((await verify(application.yaml(), '--strict')).code).to.equal(0)
     // Each record goes through two tasks.
     expect(good.summary.inputRecords).to.equal(RECORDS * 4)
     for (const check of [
@@ -111,6 +112,10 @@ describe('millrace verify on a real cluster', function () {
     expect(result.code, result.text).to.equal(0)
     expect(result.provenance).to.equal(false)
     expect(reportOf(result, 'atomicity').state).to.equal('notChecked')
+    expect((await verify(application.yaml(), '--strict')).code).to.equal(75)
+    const empty = join(folder, 'empty.ndjson')
+    await writeFile(empty, '')
+    expect((await verify(application.yaml(), '--history', empty)).code).to.equal(75)
     expect(reportOf(result, 'prefixFunction').compared).to.be.greaterThan(RECORDS * 2)
 
     const [partition] = await application.partitionsOf(application.output)

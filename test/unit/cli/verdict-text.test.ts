@@ -1,5 +1,6 @@
 import { expect } from 'chai'
-import { verdictText } from '../../../src/cli/verdict-text.ts'
+import { verdictJson, verdictText } from '../../../src/cli/verdict-text.ts'
+import { strictly } from '../../../src/verification/check-run.ts'
 import { RunBench } from '../verification/run-bench.ts'
 import { copy, feed, joined } from '../verification/topologies.ts'
 
@@ -28,5 +29,29 @@ describe('the verdict for people', () => {
     expect(text).to.contain('Verdict: not judged')
     expect(text).not.to.contain('provenance.headers: true')
     expect(textOf(copy, false)).to.contain('Verdict: consistent')
+  })
+
+  it('calls a yes weaker to which not every check could say its part, and names the parts', () => {
+    const text = textOf(copy, false)
+    expect(text).to.contain('Verdict: consistent as far as it could be checked')
+    expect(text).to.match(/^Could not be checked:$/mu)
+    expect(text).to.match(/^ {2}tiling: which transaction took which record/mu)
+    expect(text).to.match(/^tiling +- +0 /mu)
+    const whole = textOf(copy, true)
+    expect(whole).to.contain('Verdict: consistent: what is visible')
+    expect(whole).not.to.contain('Could not be checked')
+  })
+
+  it('says to the strict how such a run can be judged in whole', () => {
+    const bench = new RunBench(copy, { hasProvenance: false })
+    feed(bench, 40)
+    bench.run()
+    const text = verdictText(bench.observe(), strictly(bench.judge()))
+    expect(text).to.contain('Verdict: not judged')
+    expect(text).to.contain('streams: { provenance.headers: true }')
+    expect(JSON.parse(verdictJson(bench.observe(), bench.judge()))).to.include({
+      verdict: 'consistent',
+      complete: false,
+    })
   })
 })

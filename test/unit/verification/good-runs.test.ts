@@ -27,6 +27,7 @@ describe('the checker', () => {
         for (const check of ['prefixFunction', 'tiling', 'atomicity', 'fencing', 'dirtyInput', 'anomalies'] as const) {
           expect(reportOf(verdict, check).state, check).to.equal('passed')
         }
+        expect(verdict.isComplete, JSON.stringify(verdict.checks)).to.equal(true)
         expect(verdict.summary.abortedRecords).to.be.greaterThan(0)
       })
     }
@@ -73,7 +74,9 @@ describe('the checker', () => {
 
         expect(foundIn(verdict)).to.deep.equal([])
         expect(verdict.verdict, JSON.stringify(verdict.checks)).to.equal('consistent')
-        expect(reportOf(verdict, 'atomicity').state).to.equal('notChecked')
+        for (const check of ['tiling', 'atomicity', 'fencing', 'dirtyInput', 'anomalies'] as const)
+          expect(reportOf(verdict, check).state, check).to.equal('notChecked')
+        expect(verdict.isComplete).to.equal(false)
       })
     }
   })

@@ -211,6 +211,10 @@ describe('a history', () => {
 
   it('is refused where another line is no event', () => {
     expect(() => readHistory(`{"kind":"read"}\n${text}`)).to.throw(/Line 1/)
+    const read = { kind: 'read', atMs: 1, topic: 'out', partition: 0, offset: 3, key: null }
+    // Without a value, or with one that is no bytes: it would be compared with nothing.
+    for (const event of [read, { ...read, value: 'text' }, { ...read, value: 7 }])
+      expect(() => readHistory(`${JSON.stringify(event)}\n`)).to.throw(/Line 1/)
   })
 })
 
