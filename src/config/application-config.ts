@@ -11,6 +11,8 @@ export type SerdeSpec =
   | { readonly kind: 'module'; readonly reference: ModuleReference; readonly place: Place }
   /** Keys of windows over keys of a named serde; only where a windowed stream is written. */
   | { readonly kind: 'windowed'; readonly name: string; readonly place: Place }
+  /** Something that is no serde, which has been noted: nobody knows the bytes, so nothing that depends on them is checked. */
+  | { readonly kind: 'unreadable' }
 
 /** How a store is kept. */
 export interface StoreSpecConfig {

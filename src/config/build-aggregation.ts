@@ -17,13 +17,13 @@ import type { Flow } from './flow.ts'
 import { aggregateGrouped } from './grouped-aggregation.ts'
 import { ENTRY_VARIABLES, mapper, stateFunction, STATE_VARIABLES, textKey, withWindow } from './step-functions.ts'
 
-/** Aggregates a stream by its key, or by `groupBy`. */
+/** Aggregates a stream by its key, or by `groupBy`; `undefined` after a mistake. */
 export function buildStreamAggregation(
   stream: StreamHandle,
   step: StepConfig,
   operator: Aggregation,
   context: BuildContext,
-): Flow {
+): Flow | undefined {
   const grouped = groupStream(stream, step, context)
   const options = resultOptions(step)
   const table =
@@ -32,20 +32,20 @@ export function buildStreamAggregation(
       : step.window === undefined
         ? aggregateGrouped(grouped, options, { step, operator }, context)
         : aggregateWindowed(grouped, step, step.window, operator, context)
-  return table === undefined ? { kind: 'stream', handle: stream } : { kind: 'table', handle: table }
+  return table === undefined ? undefined : { kind: 'table', handle: table }
 }
 
-/** Aggregates a table by `groupBy`: each change takes the old value out and puts the new one in. */
+/** Aggregates a table by `groupBy`: each change takes the old value out and puts the new one in. `undefined` after a mistake. */
 export function buildTableAggregation(
   table: TableHandle,
   step: StepConfig,
   operator: Aggregation,
   context: BuildContext,
-): Flow {
+): Flow | undefined {
   const grouped = groupTable(table, step, context)
   const options = resultOptions(step)
   const result = grouped === undefined ? undefined : aggregateTable(grouped, options, step, operator, context)
-  return { kind: 'table', handle: result ?? table }
+  return result === undefined ? undefined : { kind: 'table', handle: result }
 }
 
 /** Groups a stream by its key, or by `groupBy`. */

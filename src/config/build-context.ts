@@ -1,7 +1,7 @@
 import { json } from '../serdes/json.ts'
 import { serdeNamed } from '../serdes/names.ts'
 import type { AnySerde } from '../serdes/serde.ts'
-import { string } from '../serdes/text.ts'
+import { bytes, string } from '../serdes/text.ts'
 import type { VersionedOption, WindowedStoreOptions } from '../topology/options.ts'
 import type { SerdeSpec, StepConfig, StoreSpecConfig } from './application-config.ts'
 import type { ExpressionCompiler } from './expression-compiler.ts'
@@ -14,9 +14,16 @@ export interface BuildContext {
   readonly problems: ProblemList
 }
 
-/** The serde a configuration names; `undefined` when it names none, or a module's that could not be loaded. */
+/** Stands for a serde that could not be read, while the rest of what names it is checked. */
+const UNREADABLE: AnySerde = { ...bytes }
+
+/**
+ * The serde a configuration names; `undefined` when it names none. One that cannot be read is noted: whoever asks gets a
+ * stand-in, and hands nothing on (`hasUnreadableSerde`).
+ */
 export function serdeOf(spec: SerdeSpec | undefined, { compiler, problems }: BuildContext): AnySerde | undefined {
   if (spec === undefined) return undefined
+  if (spec.kind === 'unreadable') return UNREADABLE
   if (spec.kind === 'named') return serdeNamed(spec.name)
   if (spec.kind === 'windowed') {
     problems.add(
@@ -25,10 +32,11 @@ export function serdeOf(spec: SerdeSpec | undefined, { compiler, problems }: Bui
       'name the serde of the key alone',
       'SERDE_MISMATCH',
     )
-    return undefined
+    return UNREADABLE
   }
   const value = compiler.exportOf(spec.reference)
-  if (value === undefined || isSerde(value)) return value
+  if (value === undefined) return UNREADABLE
+  if (isSerde(value)) return value
   const { path, exportName, place } = spec.reference
   problems.add(
     place,
@@ -36,7 +44,21 @@ export function serdeOf(spec: SerdeSpec | undefined, { compiler, problems }: Bui
     undefined,
     'MODULE_NOT_LOADED',
   )
-  return undefined
+  return UNREADABLE
+}
+
+/**
+ * Whether a source or step has a serde that could not be read. Its records are then of nobody knows what bytes, and
+ * everything that could be said of those who read them would follow from this one mistake.
+ */
+export function hasUnreadableSerde(
+  specs: { readonly key: SerdeSpec | undefined; readonly value: SerdeSpec | undefined },
+  { compiler }: BuildContext,
+): boolean {
+  return [specs.key, specs.value].some(spec => {
+    if (spec?.kind === 'module') return !isSerde(compiler.exportOf(spec.reference))
+    return spec?.kind === 'unreadable' || spec?.kind === 'windowed'
+  })
 }
 
 /** The serde of a computed key: the one written, else text. */

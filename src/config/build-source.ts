@@ -8,7 +8,7 @@ import type { BuilderHandle, ErasedSourceOptions } from '../topology/builder-han
 import type { StreamHandle } from '../topology/handles.ts'
 import type { SerdePair } from '../topology/parts.ts'
 import type { SinkConfig, SourceConfig } from './application-config.ts'
-import { serdeOf, storeOptions, type BuildContext } from './build-context.ts'
+import { hasUnreadableSerde, serdeOf, storeOptions, type BuildContext } from './build-context.ts'
 import type { Flow } from './flow.ts'
 import { mapper, partitioner, PARTITION_VARIABLES, timestampExtractor, withWindow } from './step-functions.ts'
 
@@ -37,7 +37,7 @@ export function buildSource(builder: BuilderHandle, source: SourceConfig, contex
     errors: source.errors,
   }
   if (source.as === 'stream') return { kind: 'stream', handle: builder.stream(source.topics, options) }
-  // A table without serdes has been noted as a mistake; bytes let the rest be checked.
+  // A table without serdes has been noted as a mistake; bytes let the rest of it be checked.
   const { key = bytes, value = bytes } = options
   const store = storeOptions(source.name, source.store)
   const table = { ...store, ...options, key, value }
@@ -70,7 +70,8 @@ function sinkKey(stream: StreamHandle, { name, key }: SinkConfig, context: Build
   if (key === undefined) return known
   if (key.kind === 'windowed' && form !== undefined) return form.withInner(serdeNamed(key.name) ?? form.inner)
   const serde = serdeOf(key, context)
-  if (form === undefined || key.kind === 'windowed') return serde
+  if (form === undefined || key.kind === 'windowed' || key.kind === 'unreadable') return serde
+  if (hasUnreadableSerde({ key, value: undefined }, context)) return serde
   context.problems.add(
     key.place,
     `sink "${name}" writes keys of windows with a serde of plain keys`,

@@ -149,15 +149,15 @@ export function buildFlatMap(
   const part = (spec: ExpressionSpec | undefined): ElementFunction | undefined =>
     compiler.functionOf(spec, withWindow(ITEM_VARIABLES, stream.parts.key), elementFunction)
   const [key, value] = [part(operator.key), part(operator.value)]
-  if (each === undefined) return { kind: 'stream', handle: stream }
-  const parts = { key, value, keyIsText: step.key === undefined }
-  const many = readingAs(elements(each, parts), each, ...[key, value].filter(made => made !== undefined))
-  const options = { name: step.name }
-  const mapped = operator.key === undefined ? stream.flatMapValues(many, options) : stream.flatMap(many, options)
   const serdes = {
     key: operator.key === undefined ? stream.parts.key : computedKeySerde(step, context),
     value: computedValueSerde(operator.value ?? operator.each, step, context),
   }
+  if (each === undefined) return { kind: 'stream', handle: stream.withSerdes(serdes) }
+  const parts = { key, value, keyIsText: step.key === undefined }
+  const many = readingAs(elements(each, parts), each, ...[key, value].filter(made => made !== undefined))
+  const options = { name: step.name }
+  const mapped = operator.key === undefined ? stream.flatMapValues(many, options) : stream.flatMap(many, options)
   return { kind: 'stream', handle: mapped.withSerdes(serdes) }
 }
 
@@ -228,15 +228,15 @@ export function buildPeek(
   return { kind: 'stream', handle: new StreamHandle(addLoggedPeek(stream.parts, step.name, mapper(compiled))) }
 }
 
-/** A processor of the user's own. */
+/** A processor of the user's own; `undefined` when it could not be loaded: nobody knows what it would give. */
 export function buildProcess(
   stream: StreamHandle,
   step: StepConfig,
   { kind, reference }: Of<'process' | 'processValues'>,
   context: BuildContext,
-): Flow {
+): Flow | undefined {
   const value = context.compiler.exportOf(reference)
-  if (value === undefined) return { kind: 'stream', handle: stream }
+  if (value === undefined) return undefined
   if (!isSupplier(value)) {
     const place = `${reference.path}#${reference.exportName}`
     context.problems.add(
@@ -245,7 +245,7 @@ export function buildProcess(
       'export processor({ … })',
       'MODULE_NOT_LOADED',
     )
-    return { kind: 'stream', handle: stream }
+    return undefined
   }
   const written = { key: serdeOf(step.key, context), value: serdeOf(step.value, context) }
   const supplier: ErasedSupplier = {

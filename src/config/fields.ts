@@ -12,6 +12,8 @@ export class Fields {
   /** Where it was written: the name of the entry, where it has one. */
   readonly place: Place
   readonly #problems: ProblemList
+  /** Known keys that were meant, going by their letters, by unknown ones. */
+  readonly #mistyped = new Set<string>()
 
   constructor(node: MapNode, what: string, problems: ProblemList, place: Place = node.place) {
     this.node = node
@@ -46,14 +48,20 @@ export class Fields {
     for (const [name, { keyPlace }] of this.node.entries) {
       if (names.includes(name)) continue
       const nearest = nearestName(name, names)
+      if (nearest !== undefined) this.#mistyped.add(nearest)
       const hint = nearest === undefined ? `known keys: ${names.join(', ')}` : `did you mean "${nearest}"?`
       this.#problems.add(keyPlace, `unknown key "${name}" in ${this.what}`, hint, 'CONFIG_UNKNOWN_PROPERTY')
     }
   }
 
+  /** Whether a key is missing because it was mistyped, which `checkKnown` has noted. */
+  isMistyped(name: string): boolean {
+    return !this.has(name) && this.#mistyped.has(name)
+  }
+
   /** Notes a missing key. */
   require(name: string, hint?: string): void {
-    if (!this.has(name)) this.#problems.add(this.place, `${this.what} lacks "${name}"`, hint)
+    if (!this.has(name) && !this.isMistyped(name)) this.#problems.add(this.place, `${this.what} lacks "${name}"`, hint)
   }
 
   /** A text: what was written, `0123` included. */

@@ -5,11 +5,11 @@ import type { StreamHandle, TableHandle } from '../topology/handles.ts'
 import type { SerdePair } from '../topology/parts.ts'
 import { buildTopology } from '../topology/streams.ts'
 import type { Topology } from '../topology/topology.ts'
-import type { GraphConfig, OperatorConfig, StepConfig } from './application-config.ts'
+import type { GraphConfig, OperatorConfig, SourceConfig, StepConfig } from './application-config.ts'
 import { buildStreamAggregation, buildTableAggregation } from './build-aggregation.ts'
 import { buildStreamJoin, buildTableJoin } from './build-join.ts'
 import { buildCogroup, updatesByInput } from './build-cogroup.ts'
-import type { BuildContext } from './build-context.ts'
+import { hasUnreadableSerde, type BuildContext } from './build-context.ts'
 import { buildSink, buildSource } from './build-source.ts'
 import {
   buildDedupe,
@@ -92,7 +92,7 @@ class GraphBuilder {
     for (const source of this.#graph.sources.values()) {
       const known = knownOfSource(source)
       const flow = buildSource(this.#builder, source, knowing(this.#context, variablesOf(known)))
-      this.#flows.set(source.name, flow)
+      if (!this.#isOpaque(source)) this.#flows.set(source.name, flow)
       this.#known.set(source.name, known)
       for (const topic of source.topics) this.#topicSerdes.set(topic, serdesOf(flow))
     }
@@ -113,11 +113,20 @@ class GraphBuilder {
     const other = operator.kind === 'join' ? this.#knownOf(operator.with) : NOTHING_KNOWN
     const context = knowing(this.#context, knownOfVariables(step, input, other))
     const flows = this.#flowsOf(step, context)
+    if (this.#isOpaque(step)) return
     const known = knownOfStep(step, input, spec => context.compiler.resultOf(spec))
     for (const [name, flow] of flows) {
       this.#flows.set(name, flow)
       this.#known.set(name, known)
     }
+  }
+
+  /** Whether nobody can say what it gives, after a mistake that has been noted: what reads it is checked no further. */
+  #isOpaque(entry: SourceConfig | StepConfig): boolean {
+    const { sources, steps } = this.#graph
+    const isAmbiguous = sources.has(entry.name) && steps.has(entry.name)
+    const isUndecoded = 'as' in entry && entry.as !== 'stream' && (entry.key === undefined || entry.value === undefined)
+    return isAmbiguous || isUndecoded || hasUnreadableSerde(entry, this.#context)
   }
 
   /** What a step gives, by name: a split gives its branches. */
@@ -136,7 +145,7 @@ class GraphBuilder {
         return []
       }
       const branches = buildSplit(input.handle, step, operator, context)
-      this.#splits.set(step.name, [...branches.keys()])
+      this.#splits.set(step.name, [...operator.branches.keys()])
       return Array.from(branches, ([branch, flow]) => [`${step.name}.${branch}`, flow])
     }
     const flow =
@@ -356,7 +365,8 @@ class GraphBuilder {
       return flow
     }
     const flow = branch === undefined ? undefined : this.#flows.get(`${name}.${branch}`)
-    if (flow !== undefined) return flow
+    // A branch whose condition is wrong is not there, which has been noted.
+    if (flow !== undefined || (branch !== undefined && branches.includes(branch))) return flow
     const nearest = branch === undefined ? undefined : nearestName(branch, branches)
     this.#context.problems.add(
       reference.place,

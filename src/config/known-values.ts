@@ -143,7 +143,7 @@ function knownOfSide(side: 'key' | 'value', { name: source, as, [side]: serde }:
     return { type: 'bytes', hint }
   }
   const type = typeOfSerde(serde)
-  if (type === 'dyn' || serde.kind === 'module') return UNKNOWN
+  if (type === 'dyn' || serde.kind !== 'named') return UNKNOWN
   return { type, hint: `source "${source}" reads it as ${serde.name}: write ${side}: json there if it is JSON` }
 }
 
@@ -161,7 +161,7 @@ function written(result: KnownValue, serde: SerdeSpec | undefined): KnownValue {
 /** The states of an aggregate: an object of the fields that are written down, where all of them are. */
 function stateOf(step: StepConfig, operator: AggregateConfig): KnownValue {
   const { init, update, subtract, merge } = operator
-  if (step.value?.kind === 'module') return UNKNOWN
+  if (step.value?.kind === 'module' || step.value?.kind === 'unreadable') return UNKNOWN
   const makers = [...(updatesByInput(step)?.values() ?? [update]), subtract, merge].filter(spec => spec !== undefined)
   const names = [
     init === null ? [] : namesOf(init),

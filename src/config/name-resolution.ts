@@ -48,19 +48,26 @@ export function targetOf(reference: ScalarNode): { readonly name: string; readon
 export function orderSteps(graph: GraphConfig, problems: ProblemList): readonly StepConfig[] {
   const ordered: StepConfig[] = []
   const states = new Map<string, 'open' | 'done'>()
-  const visit = (step: StepConfig, path: readonly string[]): void => {
+  const circles = new Set<string>()
+  const visit = (step: StepConfig, above: readonly string[]): void => {
+    const path = [...above, step.name]
     states.set(step.name, 'open')
     for (const reference of referencesOf(step)) {
       const { name } = targetOf(reference)
-      const next = graph.steps.get(name)
+      // A name of both is a mistake by itself, and no circle.
+      const next = graph.sources.has(name) ? undefined : graph.steps.get(name)
       if (next === undefined) checkReference(reference, graph, problems)
       else if (states.get(name) === 'open') {
+        const circle = [...path.slice(path.indexOf(name)), name].join(' ← ')
+        // Read twice by one step, it is still one circle.
+        if (circles.has(circle)) continue
+        circles.add(circle)
         problems.add(
           reference.place,
-          `steps read each other in a circle: ${[...path.slice(path.indexOf(name)), step.name, name].join(' ← ')}`,
+          `steps read each other in a circle: ${circle}`,
           'let one of them read a source; a loop goes through a topic, a sink and a source of it',
         )
-      } else if (states.get(name) === undefined) visit(next, [...path, step.name])
+      } else if (states.get(name) === undefined) visit(next, path)
     }
     states.set(step.name, 'done')
     ordered.push(step)

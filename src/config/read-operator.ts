@@ -106,6 +106,8 @@ function readSplit({ fields, problems }: Reading): OperatorConfig | undefined {
   const rest = [...branches.values()].filter(condition => condition === 'default')
   if (rest.length > 1) problems.add(inner.place, `${inner.what} has more than one default branch`)
   if (inner.node.entries.size === 0) problems.add(inner.place, `${inner.what} has no branches`)
+  if (isUnreadable(inner, Object.fromEntries(Array.from(inner.node.entries, ([name]) => [name, branches.get(name)]))))
+    return undefined
   return { kind: 'split', branches }
 }
 
@@ -128,14 +130,17 @@ function readAggregate({ fields, problems }: Reading): OperatorConfig | undefine
   inner.require('update', 'an expression of `state` and `value`')
   const init = inner.get('init')
   const update = updateOf(inner, namesOf(fields.get('from')), problems)
-  if (init === undefined || isBroken(init) || update === undefined) return undefined
-  return {
-    kind: 'aggregate',
-    init: plainValue(init),
-    update,
-    subtract: expressionOf(inner, 'subtract', problems),
-    merge: expressionOf(inner, 'merge', problems),
-  }
+  const [subtract, merge] = [expressionOf(inner, 'subtract', problems), expressionOf(inner, 'merge', problems)]
+  if (init === undefined || isBroken(init) || update === undefined || isUnreadable(inner, { subtract, merge }))
+    return undefined
+  return { kind: 'aggregate', init: plainValue(init), update, subtract, merge }
+}
+
+/** Whether a part that was written cannot be read: without it the operator would seem to lack it. */
+function isUnreadable(fields: Fields, parts: Readonly<Record<string, unknown>>): boolean {
+  return Object.entries(parts).some(
+    ([name, part]) => part === undefined && (fields.has(name) || fields.isMistyped(name)),
+  )
 }
 
 /** The names of several inputs; empty for one. */
@@ -167,14 +172,14 @@ function readJoin({ fields, problems }: Reading): OperatorConfig | undefined {
   inner.checkKnown(['with', 'type', 'value', 'within', 'grace', 'on'])
   inner.require('with', 'the table to look up')
   inner.require('value', 'an expression of `left` and `right`')
-  const type = inner.choice('type', ['inner', 'left', 'outer']) ?? 'inner'
+  const type = inner.choice('type', ['inner', 'left', 'outer'])
   const within = readWithin(inner)
-  const graceMs = inner.has('grace') ? parseDurationMs(inner.duration('grace')) : undefined
+  const grace = inner.duration('grace')
   const on = expressionOf(inner, 'on', problems)
   const table = scalarOf(inner, 'with', problems)
   const value = expressionOf(inner, 'value', problems)
-  if (table === undefined || value === undefined) return undefined
-  return { kind: 'join', with: table, type, within, graceMs, on, value }
+  if (table === undefined || value === undefined || isUnreadable(inner, { type, within, grace, on })) return undefined
+  return { kind: 'join', with: table, type: type ?? 'inner', within, graceMs: parseDurationMs(grace), on, value }
 }
 
 /** `within: 10s`, or `{ before: 5s, after: 10s }`. */

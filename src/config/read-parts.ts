@@ -26,24 +26,28 @@ export function refuseLater(name: string, fields: Fields, problems: ProblemList,
   problems.add(fields.keyPlace(name), `"${name}" of ${fields.what} is not supported yet${because}`)
 }
 
+/** Stands where a serde was meant that cannot be read. */
+const UNREADABLE: SerdeSpec = { kind: 'unreadable' }
+
 /** Reads a serde: `json`, `string?`, `{ module: ./serdes.js#order }`. */
 export function readSerde(fields: Fields, name: 'key' | 'value', problems: ProblemList): SerdeSpec | undefined {
   const node = fields.get(name)
-  if (node === undefined || isBroken(node)) return undefined
+  if (node === undefined) return fields.isMistyped(name) ? UNREADABLE : undefined
+  if (isBroken(node)) return UNREADABLE
   const { place } = node
   if (node.kind === 'scalar' && serdeNamed(node.text) !== undefined) return { kind: 'named', name: node.text, place }
   if (node.kind === 'map') {
     const module = node.entries.get('module')
     if (module !== undefined && node.entries.size === 1) {
       const reference = readModuleReference(module.node, problems)
-      return reference === undefined ? undefined : { kind: 'module', reference, place }
+      return reference === undefined ? UNREADABLE : { kind: 'module', reference, place }
     }
     if (node.entries.has('windowed')) {
       const inner = node.entries.get('windowed')?.node
       if (inner?.kind === 'scalar' && serdeNamed(inner.text) !== undefined)
         return { kind: 'windowed', name: inner.text, place }
       problems.add(place, `"${name}" of ${fields.what}: the serde inside windows is one of ${SERDE_NAMES.join(', ')}`)
-      return undefined
+      return UNREADABLE
     }
   }
   const nearest = node.kind === 'scalar' ? nearestName(node.text.replace(/\?$/, ''), SERDE_NAMES) : undefined
@@ -54,7 +58,21 @@ export function readSerde(fields: Fields, name: 'key' | 'value', problems: Probl
       ? `serdes: ${SERDE_NAMES.join(', ')}; with "?" where nulls are expected`
       : `did you mean "${nearest}"?`,
   )
-  return undefined
+  return UNREADABLE
+}
+
+/** Reads the serdes of a step. */
+export function readSerdes(
+  step: Fields,
+  problems: ProblemList,
+): { readonly key: SerdeSpec | undefined; readonly value: SerdeSpec | undefined } {
+  const serdes = step.fields('serdes')
+  if (serdes === undefined) {
+    const unknown = step.has('serdes') || step.isMistyped('serdes') ? UNREADABLE : undefined
+    return { key: unknown, value: unknown }
+  }
+  serdes.checkKnown(['key', 'value'])
+  return { key: readSerde(serdes, 'key', problems), value: readSerde(serdes, 'value', problems) }
 }
 
 /** Reads `errors:` of the application or of a source. */

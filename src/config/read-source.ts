@@ -15,14 +15,16 @@ export function readSource(
   inherited: ErrorPolicies,
 ): SourceConfig | undefined {
   checkKeys(fields, SOURCE_KEYS, problems)
-  const as = fields.choice('as', ['stream', 'table', 'globalTable']) ?? 'stream'
+  const kind = fields.choice('as', ['stream', 'table', 'globalTable'])
+  const isKindKnown = kind !== undefined || !(fields.has('as') || fields.isMistyped('as'))
+  const as = kind ?? 'stream'
   const topics = readTopics(fields, problems)
   if (as !== 'stream') {
     for (const side of ['key', 'value'] as const)
       fields.require(side, `a table decodes its ${side}: write ${side}: string or ${side}: json`)
     if (topics !== undefined && topics.length > 1)
       problems.add(fields.keyPlace('topics'), `${fields.what} is a table and reads one topic`)
-  } else if (fields.has('store')) {
+  } else if (isKindKnown && fields.has('store')) {
     problems.add(fields.keyPlace('store'), `${fields.what} is a stream and has no store`, 'write as: table')
   }
   const { timestamp, onInvalidTimestamp } = readTimestamp(fields, problems)
@@ -41,9 +43,9 @@ export function readSource(
     store: readStore(fields, problems),
     versionedMs: fields.has('versioned') ? parseDurationMs(fields.duration('versioned')) : undefined,
   }
-  if (as !== 'table' && fields.has('versioned'))
+  if (isKindKnown && as !== 'table' && fields.has('versioned'))
     problems.add(fields.keyPlace('versioned'), `${fields.what} is no table and keeps no versions`, 'write as: table')
-  return topics === undefined ? undefined : { ...source, topics }
+  return topics === undefined || !isKindKnown ? undefined : { ...source, topics }
 }
 
 /** Reads an entry of `sinks:`. */

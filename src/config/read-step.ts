@@ -5,7 +5,7 @@ import { readOperator } from './read-operator.ts'
 import { readExpression } from './expression-spec.ts'
 import type { Fields } from './fields.ts'
 import type { ProblemList } from './problems.ts'
-import { readSerde, readStore, refuseLater } from './read-parts.ts'
+import { readSerdes, readStore, refuseLater } from './read-parts.ts'
 import { readWindow } from './read-window.ts'
 import { OPERATORS, STEP_KEYS } from './vocabulary.ts'
 
@@ -32,11 +32,13 @@ export function readStep(name: string, fields: Fields, problems: ProblemList): S
   const operator = chooseOperator(fields, problems)
   const groupByNode = fields.get('groupBy')
   const groupBy = groupByNode === undefined ? undefined : readExpression(groupByNode, problems)
-  const serdes = fields.fields('serdes')
-  serdes?.checkKnown(['key', 'value'])
+  const serdes = readSerdes(fields, problems)
   const store = readStore(fields, problems)
   const window = readWindow(fields, problems)
   if (operator === undefined || from === undefined) return undefined
+  // Without them it would be another step, and what reads it would be told that it is.
+  for (const [key, part] of Object.entries({ groupBy, window }))
+    if (part === undefined && (fields.has(key) || fields.isMistyped(key))) return undefined
   if (window !== undefined && !AGGREGATIONS.has(operator.kind)) {
     problems.add(
       fields.keyPlace('window'),
@@ -70,8 +72,7 @@ export function readStep(name: string, fields: Fields, problems: ProblemList): S
     operator,
     groupBy,
     window,
-    key: serdes === undefined ? undefined : readSerde(serdes, 'key', problems),
-    value: serdes === undefined ? undefined : readSerde(serdes, 'value', problems),
+    ...serdes,
     store,
     versionedMs: versioned === undefined ? undefined : parseDurationMs(versioned),
   }

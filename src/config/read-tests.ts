@@ -68,6 +68,7 @@ function readInput(fields: Fields, graph: GraphConfig, problems: ProblemList): T
     fields,
     'source',
     new Map(Array.from(graph.sources, ([name, source]) => [name, source.topics[0]])),
+    graph,
     problems,
   )
   if (topic === undefined) return undefined
@@ -81,7 +82,7 @@ function readOutput(fields: Fields, graph: GraphConfig, problems: ProblemList): 
     graph.sinks,
     ([name, { topic }]) => [name, typeof topic === 'string' ? topic : undefined] as const,
   )
-  const topic = topicOf(fields, 'sink', new Map(fixed), problems)
+  const topic = topicOf(fields, 'sink', new Map(fixed), graph, problems)
   return topic === undefined ? undefined : { place: fields.place, topic, ...recordOf(fields, problems) }
 }
 
@@ -89,6 +90,7 @@ function topicOf(
   fields: Fields,
   key: 'source' | 'sink',
   topics: ReadonlyMap<string, string | undefined>,
+  graph: GraphConfig,
   problems: ProblemList,
 ): string | undefined {
   const name = fields.text(key)
@@ -97,7 +99,9 @@ function topicOf(
     return fields.text('topic')
   }
   const topic = topics.get(name)
-  if (topic !== undefined) return topic
+  // What is declared and yet not there could not be read, which has been noted.
+  const isRead = graph.sources.has(name) || graph.steps.has(name) || graph.sinks.has(name)
+  if (topic !== undefined || (graph.declared.has(name) && !isRead)) return topic
   const nearest = nearestName(name, topics.keys())
   const dynamic = topics.has(name)
   problems.add(
