@@ -58,9 +58,9 @@ function decodeBatch(batch: Buffer, at: TopicPartition): RawBatch {
   const count = batch.readInt32BE(57)
   const reader = new FieldReader(plainRecords(batch.subarray(61), attributes & 7), at)
   const records: RawRecord[] = []
+  const appendTime = hasAppendTime ? batch.readBigInt64BE(35) : undefined
   for (let index = 0; index < count; index++) {
-    const record = reader.record(baseOffset, batch.readBigInt64BE(27))
-    records.push(hasAppendTime ? { ...record, timestamp: Number(batch.readBigInt64BE(35)) } : record)
+    records.push(reader.record(baseOffset, batch.readBigInt64BE(27), appendTime))
   }
   return {
     baseOffset,
@@ -99,12 +99,16 @@ class FieldReader {
     this.#topicPartition = topicPartition
   }
 
-  record(baseOffset: number, baseTimestamp: bigint): RawRecord {
+  /** @param appendTime - of the broker, where that counts */
+  record(baseOffset: number, baseTimestamp: bigint, appendTime: bigint | undefined): RawRecord {
     const length = this.#int()
     const end = this.#at + length
     if (length < 0 || end > this.#bytes.length) throw broken(this.#topicPartition, 'a record longer than its batch')
     this.#at += 1
-    const timestamp = Number(baseTimestamp + this.#zigzag())
+    const createTime = baseTimestamp + this.#zigzag()
+    const timestamp = Number(appendTime ?? createTime)
+    // Rounded, two times would pass for one. The engine refuses such a record as well.
+    if (!Number.isSafeInteger(timestamp)) throw broken(this.#topicPartition, 'a time beyond 2^53 − 1')
     const offset = baseOffset + this.#int()
     const key = this.#sized()
     const value = this.#sized()

@@ -1,8 +1,9 @@
 import { expect } from 'chai'
 import { prepareCompression } from '../../src/kafka/records/compression.ts'
-import { goldenWireDirectory, type JsonObject, readGoldenFiles } from './golden-file.ts'
+import { type GoldenFile, goldenWireDirectory, type JsonObject, readGoldenFiles } from './golden-file.ts'
 import { claimApiSample } from './wire-api.ts'
 import { claimRecordBatches } from './wire-records.ts'
+import { claimVerificationBatches, claimVerificationPartitions } from './wire-verification.ts'
 import {
   claimConsumerProtocol,
   claimCrc32c,
@@ -23,6 +24,12 @@ const CLAIMS: Readonly<Record<string, (sample: JsonObject) => void>> = {
   varints: claimVarint,
 }
 
+/** What `millrace verify` reads by code of its own, besides. */
+const CLAIMS_OF_VERIFICATION: Readonly<Record<string, (sample: JsonObject) => void>> = {
+  murmur2: claimVerificationPartitions,
+  'record-batches': claimVerificationBatches,
+}
+
 /** Undefined for a file of unknown form. */
 function claimOf(name: string): ((sample: JsonObject) => void) | undefined {
   return /^api-\d+-\w+$/.test(name) ? claimApiSample : CLAIMS[name]
@@ -41,16 +48,26 @@ describe('golden wire files', () => {
     it(`${file.name}: every sample is read and written as the JVM does`, () => {
       const claim = claimOf(file.name)
       if (claim === undefined) throw new Error(`${file.name} is a file of unknown form`)
-      expect(file.samples).to.have.length.above(0)
-      for (const [index, sample] of file.samples.entries()) {
-        try {
-          claim(sample)
-        } catch (error) {
-          throw new Error(`sample ${String(index)} of ${file.name}: ${JSON.stringify(sample).slice(0, 400)}`, {
-            cause: error,
-          })
-        }
-      }
+      claimAll(file, claim)
+    })
+  }
+
+  for (const [name, claim] of Object.entries(CLAIMS_OF_VERIFICATION)) {
+    it(`${name}: verification reads every sample as the JVM does`, () => {
+      const file = files.find(each => each.name === name)
+      if (file === undefined) throw new Error(`${name} is not there`)
+      claimAll(file, claim)
     })
   }
 })
+
+function claimAll({ name, samples }: GoldenFile, claim: (sample: JsonObject) => void): void {
+  expect(samples).to.have.length.above(0)
+  for (const [index, sample] of samples.entries()) {
+    try {
+      claim(sample)
+    } catch (error) {
+      throw new Error(`sample ${String(index)} of ${name}: ${JSON.stringify(sample).slice(0, 400)}`, { cause: error })
+    }
+  }
+}
