@@ -65,7 +65,7 @@ export function checkRun(run: RunObservation): RunVerdict {
     checkMonotony(run),
     checkDirtyInput(run, marked),
     checkDeadLetters(run, models),
-    checkAnomalies(run, marked),
+    checkAnomalies(run, tasks, marked),
     checkTotals(run, isAtRest),
     checkJoins(run, isAtRest),
     checkHistory(run),

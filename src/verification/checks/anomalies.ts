@@ -1,6 +1,7 @@
+import { formatTopicPartition } from '../../model/topic-partition.ts'
 import { missingNote } from '../observed-log.ts'
 import type { RunObservation } from '../run-observation.ts'
-import { causeOf, type MarkedRecord, placeOf, writtenTopics } from '../task-view.ts'
+import { causeOf, type MarkedRecord, placeOf, type TaskView, writtenTopics } from '../task-view.ts'
 import { CheckBook, type CheckReport } from '../verdict.ts'
 
 /**
@@ -8,7 +9,11 @@ import { CheckBook, type CheckReport } from '../verdict.ts'
  * once (duplicate); nobody reads what was never committed (G1a) or what itself depends on the reader (G1c). That two
  * writers' records lie mixed in a partition (G0) is legal.
  */
-export function checkAnomalies(run: RunObservation, marked: readonly MarkedRecord[]): CheckReport {
+export function checkAnomalies(
+  run: RunObservation,
+  tasks: readonly TaskView[],
+  marked: readonly MarkedRecord[],
+): CheckReport {
   const book = new CheckBook('anomalies')
   if (marked.length === 0) {
     book.leftOut('no record carries provenance (streams: provenance.headers)')
@@ -17,6 +22,7 @@ export function checkAnomalies(run: RunObservation, marked: readonly MarkedRecor
   checkDuplicates(marked, book)
   if (run.application.hasProvenance) checkForeign(run, marked, book)
   checkDependencies(marked, book)
+  checkTasks(tasks, marked, book)
   const missing = missingNote(writtenTopics(run).flatMap(topic => run.logs.of(topic)))
   if (missing !== undefined) book.leftOut(missing)
   return book.report()
@@ -62,6 +68,20 @@ function checkForeign(run: RunObservation, marked: readonly MarkedRecord[], book
         )
       }
     }
+  }
+}
+
+/** A record is of a task of the application, which reads what the record follows from. */
+function checkTasks(tasks: readonly TaskView[], marked: readonly MarkedRecord[], book: CheckBook): void {
+  const inputs = new Map(
+    tasks.map(({ id, inputs: list }) => [id, new Set(list.map(input => formatTopicPartition(input.topicPartition)))]),
+  )
+  for (const { record, provenance } of marked) {
+    const { task, topic, partition } = provenance
+    const read = inputs.get(task)
+    if (read !== undefined && (topic === '' || read.has(formatTopicPartition({ topic, partition })))) continue
+    const told = read === undefined ? 'which there is not' : `which does not read ${causeOf(provenance)}`
+    book.found('foreign', `${placeOf(record)} names task ${task}, ${told}`)
   }
 }
 

@@ -15,6 +15,7 @@ interface Transaction {
 export function checkAtomicity(run: RunObservation, marked: readonly MarkedRecord[]): CheckReport {
   const book = new CheckBook('atomicity')
   if (run.application.guarantee === 'exactly_once_v2') judgeOutside(run, book)
+  judgeMarkers(run, book)
   if (marked.length === 0) {
     book.leftOut('no record carries provenance, so transactions cannot be told apart (streams: provenance.headers)')
     return book.report()
@@ -51,6 +52,23 @@ function judgeOutside(run: RunObservation, book: CheckBook): void {
   book.unjudged(
     `offset ${String(first.offset)} of ${formatTopicPartition(first.topicPartition)} was committed outside of a transaction`,
   )
+}
+
+/** What one marker ends is one transaction, of one epoch: others are of transactions whose own marker was forgotten. */
+function judgeMarkers(run: RunObservation, book: CheckBook): void {
+  for (const { records } of writtenTopics(run).flatMap(topic => run.logs.of(topic))) {
+    const firsts = new Map<number, (typeof records)[number]>()
+    for (const record of records) {
+      if (!record.isTransactional || record.decidedAt === undefined) continue
+      const first = firsts.get(record.decidedAt) ?? record
+      firsts.set(record.decidedAt, first)
+      if (first.producerEpoch === record.producerEpoch) continue
+      book.found(
+        'two epochs',
+        `the marker at ${String(record.decidedAt)} ends ${placeOf(first)} of epoch ${String(first.producerEpoch)} and ${placeOf(record)} of epoch ${String(record.producerEpoch)}`,
+      )
+    }
+  }
 }
 
 function judgeRecords(book: CheckBook, number: number, { records }: Transaction): void {

@@ -17,6 +17,7 @@ export function checkFencing(
 } {
   const fencing = new CheckBook('fencing')
   const keyOrder = new CheckBook('keyOrder')
+  checkEpochs(run, fencing)
   if (marked.length === 0) {
     for (const book of [fencing, keyOrder]) book.leftOut('no record carries provenance (streams: provenance.headers)')
     return { fencing: fencing.report(), keyOrder: keyOrder.report() }
@@ -32,7 +33,6 @@ export function checkFencing(
       }
     }
   }
-  checkEpochs(run, fencing)
   const missing = missingNote(writtenTopics(run).flatMap(topic => run.logs.of(topic)))
   if (missing !== undefined) for (const book of [fencing, keyOrder]) book.leftOut(missing)
   return { fencing: fencing.report(), keyOrder: keyOrder.report() }

@@ -1,8 +1,9 @@
 import { counted } from '../../model/counted.ts'
 import { formatTopicPartition } from '../../model/topic-partition.ts'
 import type { ExpectedRecord, ModelRun } from '../model-run.ts'
+import { type Keyed, notCleaned } from '../cleaned-records.ts'
 import { missingOffsets, type ObservedPartition, type ObservedRecord, visible } from '../observed-log.ts'
-import { identityOf, shown } from '../record-identity.ts'
+import { hex, identityOf, shown } from '../record-identity.ts'
 import type { RunObservation } from '../run-observation.ts'
 import { differenceOf, type SequenceDifference, shuffleFault } from '../sequence-difference.ts'
 import { markedRecords, placeOf } from '../task-view.ts'
@@ -18,6 +19,12 @@ const ANY = -1
 export function checkPrefixFunction(run: RunObservation, models: readonly ModelRun[]): CheckReport {
   const book = new CheckBook('prefixFunction')
   for (const { obstacles } of models) for (const obstacle of obstacles) book.unjudged(obstacle)
+  for (const { task, obstacles } of models) {
+    if (task.inputs.length < 2 || obstacles.length > 0 || run.offsetHistory?.isComplete === true) continue
+    book.leftOut(
+      `task ${task.id} reads ${String(task.inputs.length)} inputs, and only results tell in which order: what a lost one would have shown is hidden with it, because the commits cannot be read whole`,
+    )
+  }
   for (const { failure, task } of models) {
     if (failure !== undefined) {
       book.found('stopped', `task ${task.id} committed its input, but its graph stops within it: ${failure}`)
@@ -179,6 +186,26 @@ function identification(
   return isStamped ? record => identityOf({ ...record, timestamp: undefined }) : identityOf
 }
 
+/** Where the broker stamps only some, as after a change of the topic, the others still have the times of their writer. */
+function ownTimeFaults(
+  expected: readonly Expected[],
+  found: readonly ObservedRecord[],
+  idOf: ReturnType<typeof identification>,
+): readonly ObservedRecord[] {
+  const own = found.filter(({ isStampedByBroker }) => !isStampedByBroker)
+  const isMixed = own.length > 0 && own.length < found.length
+  if (!isMixed || expected.some(({ record }) => record.timestamp === undefined)) return []
+  const open = new Map<string, number>()
+  for (const { record } of expected) open.set(identityOf(record), (open.get(identityOf(record)) ?? 0) + 1)
+  const known = new Set(expected.map(({ record }) => idOf(record)))
+  return own.filter(record => {
+    const left = open.get(identityOf(record)) ?? 0
+    open.set(identityOf(record), left - 1)
+    // What is not expected at any time is told already.
+    return left <= 0 && known.has(idOf(record))
+  })
+}
+
 /** @returns whether both hold the same, whatever the order */
 function compare(
   run: RunObservation,
@@ -193,7 +220,7 @@ function compare(
     { ordered },
   )
   book.compared(expected.length)
-  const uncleaned = withoutCleaned(difference.lost, expected, logs)
+  const uncleaned = withoutCleaned(difference, expected, { found, logs, ordered }, idOf)
   const lost = withoutOpen(uncleaned, { idOf, logs, book })
   const place = partition === ANY ? topic : `${topic}-${String(partition)}`
   const cleaned = difference.lost.length - uncleaned.length
@@ -208,6 +235,9 @@ function compare(
       'lost',
       `${place} lacks ${described(record)}, which task ${task} had to write for ${placeOf(record.cause)}`,
     )
+  }
+  for (const record of ownTimeFaults(expected, found, idOf)) {
+    book.found('unexplained', `${placeOf(record)} holds ${described(record)} with a time that no committed input gives`)
   }
   for (const record of difference.duplicated) {
     book.found('duplicate', `${placeOf(record)} repeats ${described(record)}`)
@@ -262,21 +292,34 @@ function withoutOpen(
   })
 }
 
-/** The cleaner may take a record of which a later one of the same key exists; it leaves a hole in the offsets. */
+/** The cleaner takes records of which a later one of the same key exists; each leaves a hole in the offsets. */
 function withoutCleaned(
-  lost: readonly Expected[],
+  { lost, duplicated, unexplained }: SequenceDifference<Expected, ObservedRecord>,
   expected: readonly Expected[],
-  logs: readonly ObservedPartition[],
+  { found, logs, ordered }: Pick<Found, 'found' | 'logs' | 'ordered'>,
+  idOf: ReturnType<typeof identification>,
 ): readonly Expected[] {
   if (lost.length === 0 || !logs.every(({ isCompacted }) => isCompacted)) return lost
   const holes = logs.reduce((sum, log) => sum + missingOffsets(log), 0)
   if (lost.length > holes) return lost
-  const last = new Map(expected.map(one => [identityKey(one), one]))
-  return lost.filter(one => last.get(identityKey(one)) === one && one.record.value !== null)
+  if (ordered && duplicated.length + unexplained.length === 0) {
+    const keyed = (record: Parameters<typeof identityOf>[0]): Omit<Keyed<Expected>, 'item'> => ({
+      id: idOf(record),
+      key: identityKey(record),
+      isDeletion: record.value === null,
+    })
+    return notCleaned(
+      expected.map(item => ({ ...keyed(item.record), item })),
+      found.map(keyed),
+    )
+  }
+  // Of several writers nobody knows who was last; the newest of each is not taken.
+  const last = new Map(expected.map(one => [identityKey(one.record), one]))
+  return lost.filter(one => last.get(identityKey(one.record)) === one && one.record.value !== null)
 }
 
-function identityKey({ record }: Expected): string {
-  return record.key?.toString('hex') ?? '-'
+function identityKey({ key }: { readonly key: Buffer | null }): string {
+  return hex(key)
 }
 
 /** A global table is read as it is at the end; a task may have seen an earlier state of it. */

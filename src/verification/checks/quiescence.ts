@@ -1,6 +1,6 @@
-import { formatTopicPartition } from '../../model/topic-partition.ts'
+import { formatTopicPartition, type TopicPartition } from '../../model/topic-partition.ts'
 import type { RunObservation } from '../run-observation.ts'
-import type { TaskView } from '../task-view.ts'
+import { inputTopics, type TaskView } from '../task-view.ts'
 import { CheckBook, type CheckReport } from '../verdict.ts'
 
 /** Whether the run has come to rest: everything read, everything decided. A run that has not cannot be judged. */
@@ -15,6 +15,7 @@ export function checkQuiescence(run: RunObservation, tasks: readonly TaskView[])
       )
     }
   }
+  checkMissing(run, book)
   for (const { inputs } of tasks) {
     for (const { topicPartition, committed, log } of inputs) {
       book.compared()
@@ -30,4 +31,16 @@ export function checkQuiescence(run: RunObservation, tasks: readonly TaskView[])
     }
   }
   return book.report()
+}
+
+/** Partitions that have a committed offset, and that the topic has not: it was made anew with fewer of them. */
+function checkMissing(run: RunObservation, book: CheckBook): void {
+  const inputs = new Set(inputTopics(run.application.plan))
+  const commits = (run.offsetHistory?.commits ?? []).filter(({ fate }) => fate === 'committed')
+  const held: TopicPartition[] = [...run.committed.keys(), ...commits.map(({ topicPartition }) => topicPartition)]
+  const missing = held.filter(
+    one => inputs.has(one.topic) && run.logs.has(one.topic) && run.logs.get(one) === undefined,
+  )
+  for (const name of new Set(missing.map(formatTopicPartition)))
+    book.found('beyond the end', `${name} has a committed offset and does not exist: the topic was made anew`)
 }

@@ -51,6 +51,8 @@ export class BenchLog {
   topicId = 'a'
   /** Time of every record where the broker stamps them. */
   appendTime: number | undefined
+  /** From this offset on, where the topic was told so later. */
+  appendTimeFrom = 0
   /** What the broker's list of aborted transactions shows, where it is to differ from the markers. */
   shownCommitted: readonly number[] | undefined
 
@@ -66,7 +68,9 @@ export class BenchLog {
   observed(): ObservedPartition {
     const { topic, partition, logStart, isCompacted, topicId } = this
     const { records, markers } = judgeByMarkers(
-      this.entries.map((entry, offset) => batchOf(entry, offset, this.appendTime)),
+      this.entries.map((entry, offset) =>
+        batchOf(entry, offset, offset < this.appendTimeFrom ? undefined : this.appendTime),
+      ),
       { topic, partition },
     )
     const open = records.find(({ fate }) => fate === 'open')
