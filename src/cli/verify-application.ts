@@ -53,7 +53,11 @@ export async function verifyApplication(
 
 function tooMuch(error: TooMuchToRead, { format, recordsMax }: VerifyOptions, io: CommandIo): number {
   const reason = `${error.message}; --max-records ${String(recordsMax * 2)} would allow twice as many`
-  io.out(format === 'json' ? JSON.stringify({ verdict: 'unjudged', complete: false, reasons: [reason] }) : `Not judged: ${reason}.`)
+  io.out(
+    format === 'json'
+      ? JSON.stringify({ verdict: 'unjudged', complete: false, reasons: [reason] })
+      : `Not judged: ${reason}.`,
+  )
   return EXIT_CODE_OF.unjudged
 }
 
