@@ -40,6 +40,21 @@ const ISOLATION = { read_uncommitted: 0, read_committed: 1 } as const
 
 type Isolation = keyof typeof ISOLATION
 
+/** How often a log may change under the reader's eyes; the cleaner rests for seconds in between. */
+const CLEANINGS_MAX = 20
+
+interface Bounds {
+  readonly logStart: number
+  readonly lastStableOffset: number
+  readonly highWatermark: number
+}
+
+/** What one pass over a log found. */
+interface Read {
+  readonly batches: readonly RawBatch[]
+  readonly aborted: readonly NamedAbort[]
+}
+
 /**
  * Reads whole logs, one plain Fetch after the other: once read_uncommitted, with every marker, and once read_committed
  * with the broker's list of aborted transactions. Writes nothing and joins no group.
@@ -71,8 +86,8 @@ export class LogReader {
       const highWatermark = ends.get(topicPartition) ?? 0
       // What became stable after the first question is no finding.
       const lastStableOffset = Math.min(stable.get(topicPartition) ?? 0, highWatermark)
-      const all = await this.#batches(topicPartition, { from: logStart, to: highWatermark }, 'read_uncommitted')
-      const committed = await this.#batches(topicPartition, { from: logStart, to: lastStableOffset }, 'read_committed')
+      const bounds = { logStart, lastStableOffset, highWatermark }
+      const { all, committed } = await this.#bothReads(topicPartition, bounds, isCompacted)
       const isWithin = ({ offset }: { readonly offset: number }): boolean =>
         offset >= logStart && offset < highWatermark
       const { records, markers } = judgeByMarkers(all.batches, topicPartition)
@@ -93,6 +108,34 @@ export class LogReader {
     return logs
   }
 
+  /**
+   * The log as both kinds of reader see it. The cleaner may go through it meanwhile: then the beginning was read before it
+   * and the end behind it, and what it took looks lost. A third read that finds what the first one found shows that it did not.
+   */
+  async #bothReads(
+    topicPartition: TopicPartition,
+    { logStart: from, lastStableOffset, highWatermark }: Bounds,
+    isCompacted: boolean,
+  ): Promise<{ readonly all: Read; readonly committed: Read }> {
+    let all = await this.#batches(topicPartition, { from, to: highWatermark }, 'read_uncommitted')
+    for (let attempt = 0; attempt < CLEANINGS_MAX; attempt++) {
+      const counted = this.#records
+      const committed = await this.#batches(topicPartition, { from, to: lastStableOffset }, 'read_committed')
+      if (!isCompacted) return { all, committed }
+      const held = this.#records
+      const again = await this.#batches(topicPartition, { from, to: highWatermark }, 'read_uncommitted')
+      this.#records = held
+      if (offsetsOf(again) === offsetsOf(all)) return { all, committed }
+      this.#records = counted
+      all = again
+      await sleep(this.#options.clock, RETRY_MS)
+    }
+    throw new MillraceError('KAFKA_ERROR', {
+      ...topicPartition,
+      what: 'The log is cleaned all the time: it cannot be read as of one moment.',
+    })
+  }
+
   async #isCompacted(topic: string): Promise<boolean> {
     try {
       const configs = await this.#options.admin.describeTopicConfigs([topic])
@@ -108,7 +151,7 @@ export class LogReader {
     topicPartition: TopicPartition,
     { from, to }: { readonly from: number; readonly to: number },
     isolation: Isolation,
-  ): Promise<{ readonly batches: readonly RawBatch[]; readonly aborted: readonly NamedAbort[] }> {
+  ): Promise<Read> {
     const batches: RawBatch[] = []
     const aborted = new Map<string, NamedAbort>()
     let position = from
@@ -184,3 +227,10 @@ export class LogReader {
 }
 
 const TOPIC_AUTHORIZATION_FAILED = 29
+
+/** What the cleaner would change: which offsets hold something. */
+function offsetsOf({ batches }: Read): string {
+  return batches
+    .map(({ lastOffset, records }) => `${String(lastOffset)}:${records.map(({ offset }) => offset).join()}`)
+    .join(';')
+}
