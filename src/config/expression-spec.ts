@@ -21,12 +21,17 @@ export type ExpressionSpec =
 
 /**
  * Reads an expression position: a text is an expression, other scalars are themselves, `{ literal }` and `{ module }` mean
- * what they say, other maps and lists are templates.
+ * what they say, other maps and lists are templates. Nothing at all is a mistake.
  */
 export function readExpression(node: ConfigNode, problems: ProblemList): ExpressionSpec | undefined {
   if (isBroken(node)) return undefined
   const { place } = node
   if (node.kind === 'scalar') {
+    // YAML's nothing is a null, but hardly ever a null that was meant: a group by it drops every record.
+    if (node.text === '' && node.value === null) {
+      problems.add(place, 'the expression is empty', 'write null where a null is meant', 'EXPRESSION_INVALID')
+      return undefined
+    }
     return typeof node.value === 'string'
       ? { kind: 'expression', source: node.text, node }
       : { kind: 'literal', value: node.value, place }

@@ -71,7 +71,8 @@ function readMap({ fields, problems }: Reading): OperatorConfig | undefined {
   const part = (name: string): ExpressionSpec | undefined => expressionOf(inner, name, problems)
   if (inner.node.entries.size === 0)
     problems.add(inner.place, `${inner.what} changes nothing`, 'give key, value, headers or timestamp')
-  return { kind: 'map', key: part('key'), value: part('value'), headers: part('headers'), timestamp: part('timestamp') }
+  const parts = { key: part('key'), value: part('value'), headers: part('headers'), timestamp: part('timestamp') }
+  return isUnreadable(inner, parts) ? undefined : { kind: 'map', ...parts }
 }
 
 function readFlatMap({ fields, problems }: Reading): OperatorConfig | undefined {
@@ -80,13 +81,8 @@ function readFlatMap({ fields, problems }: Reading): OperatorConfig | undefined 
   inner.checkKnown(['each', 'key', 'value'])
   inner.require('each', 'an expression that gives a list')
   const each = expressionOf(inner, 'each', problems)
-  if (each === undefined) return undefined
-  return {
-    kind: 'flatMap',
-    each,
-    key: expressionOf(inner, 'key', problems),
-    value: expressionOf(inner, 'value', problems),
-  }
+  const parts = { key: expressionOf(inner, 'key', problems), value: expressionOf(inner, 'value', problems) }
+  return each === undefined || isUnreadable(inner, parts) ? undefined : { kind: 'flatMap', each, ...parts }
 }
 
 function readSplit({ fields, problems }: Reading): OperatorConfig | undefined {

@@ -176,6 +176,38 @@ sinks: { out: { from: after, topic: t } }
     '7:15 steps read each other in a circle: a ← b ← a (let one of them read a source; a loop goes through a topic, a sink and a source of it)',
   ],
   [
+    'a condition that was not written',
+    `sources: { ${ORDERS} }
+steps: { paid: { from: orders, filter: }, n: { from: paid, groupBy: value.x, count: {} } }
+sinks: { out: { from: n, topic: t } }
+`,
+    '4:40 the expression is empty (write null where a null is meant)',
+  ],
+  [
+    'a key to group by that was not written',
+    `sources: { ${ORDERS} }
+steps: { n: { from: orders, groupBy: , count: {} } }
+sinks: { out: { from: n, topic: t } }
+`,
+    '4:38 the expression is empty (write null where a null is meant)',
+  ],
+  [
+    'a field of an object that was not written',
+    `sources: { ${ORDERS} }
+steps: { made: { from: orders, value: { id: value.id, at: } } }
+sinks: { out: { from: made, topic: t } }
+`,
+    '4:59 the expression is empty (write null where a null is meant)',
+  ],
+  [
+    'a key to map to that was not written',
+    `sources: { ${ORDERS} }
+steps: { made: { from: orders, map: { key: , value: value.id } } }
+sinks: { out: { from: made, topic: t } }
+`,
+    '4:44 the expression is empty (write null where a null is meant)',
+  ],
+  [
     'a step that reads itself',
     `sources: { ${ORDERS} }
 steps: { first: { from: loop, filter: true }, loop: { from: loop, filter: true } }
