@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync } from 'node:fs'
+import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { gunzipSync } from 'node:zlib'
 
@@ -17,14 +17,25 @@ export interface JsonObject {
   readonly [name: string]: Json
 }
 
-/** Directory of the wire files: `GOLDEN_DIR`, or those of the project. */
-export function goldenWireDirectory(): string {
-  return process.env['GOLDEN_DIR'] ?? join(process.cwd(), 'test', 'golden', 'wire')
+/** A folder of golden files: the one that `GOLDEN_DIR` names, else that of the project; empty counts as not set. */
+export function goldenDirectory(own: 'wire' | 'semantics', named = process.env['GOLDEN_DIR'] ?? ''): string {
+  return named === '' ? join(process.cwd(), 'test', 'golden', own) : named
 }
 
-/** Every `.json` and `.json.gz` file of a directory, read. */
+/** What `read` finds in a folder; without it, what the tests have to say instead: one sentence. */
+export function foundIn<T>(directory: string, read: (directory: string) => T): T | Error {
+  if (statSync(directory, { throwIfNoEntry: false })?.isDirectory() !== true)
+    return new Error(`GOLDEN_DIR has to name a folder of golden files, and ${directory} is no folder`)
+  try {
+    return read(directory)
+  } catch (error) {
+    return error instanceof Error ? error : new Error(String(error))
+  }
+}
+
+/** Every `.json` and `.json.gz` file of a directory, read; a directory without any is a mistake, not a success. */
 export function readGoldenFiles(directory: string): GoldenFile[] {
-  return readdirSync(directory)
+  const files = readdirSync(directory)
     .filter(file => /\.json(\.gz)?$/.test(file))
     .toSorted()
     .map(file => {
@@ -34,6 +45,8 @@ export function readGoldenFiles(directory: string): GoldenFile[] {
       if (!Array.isArray(json['samples'])) throw new Error(`${file} has no list of samples`)
       return { name: file.replace(/\.json(\.gz)?$/, ''), samples: json['samples'] as readonly JsonObject[] }
     })
+  if (files.length === 0) throw new Error(`no golden file is in ${directory}`)
+  return files
 }
 
 /** A field that must be a string. */

@@ -59,12 +59,10 @@ export interface SemanticCase {
   readonly changelogDigests?: Readonly<Record<string, { readonly count: number; readonly sha256: string }>>
 }
 
-/** Folder of the files: `GOLDEN_DIR`, or the project's own. Files of another form, such as wire vectors, are passed over. */
-export function semanticsDirectory(): string {
-  return process.env['GOLDEN_DIR'] ?? join(process.cwd(), 'test', 'golden', 'semantics')
-}
-
-/** Every case of a folder, by file name; a folder without any is a mistake, not a success. */
+/**
+ * Every case of a folder, by file name; a folder without any is a mistake, not a success. Files of another form, such as wire
+ * vectors, are passed over.
+ */
 export function readSemanticCases(directory: string): ReadonlyMap<string, SemanticCase> {
   const cases = new Map<string, SemanticCase>()
   for (const file of readdirSync(directory).toSorted()) {

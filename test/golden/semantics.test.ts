@@ -10,7 +10,8 @@ import { STAMPED_WHEN_SENT } from '../../src/stores/changelog.ts'
 import { TestRun } from '../../src/testing/test-run.ts'
 import type { SentRecord } from '../../src/testing/memory-collector.ts'
 import { headersOf } from '../../src/model/headers.ts'
-import { readSemanticCases, semanticsDirectory, type GoldenBytes, type GoldenRecord, type SemanticCase } from './semantic-case.ts'
+import { foundIn, goldenDirectory } from './golden-file.ts'
+import { readSemanticCases, type GoldenBytes, type GoldenRecord, type SemanticCase } from './semantic-case.ts'
 import { expectStores } from './semantic-stores.ts'
 import { renderKey, renderValue } from './semantic-rendering.ts'
 import { baseOf, builderOf, topologyOf } from './semantic-topologies.ts'
@@ -29,7 +30,14 @@ describe('semantics of Kafka Streams', () => {
     expect(() => readSemanticCases(join(process.cwd(), 'docs'))).to.throw('no golden file of a topology is in')
   })
 
-  for (const [name, golden] of readSemanticCases(semanticsDirectory())) {
+  const cases = foundIn(goldenDirectory('semantics'), readSemanticCases)
+
+  it('is recorded in golden files', () => {
+    if (cases instanceof Error) throw cases
+    expect(cases.size).to.be.above(0)
+  })
+
+  for (const [name, golden] of cases instanceof Error ? [] : cases) {
     it(`gives the records, changelogs and stores of the JVM for ${name}`, () => {
       const build = builderOf(golden.case)
       if (build === undefined) throw new Error(`no topology is written for the case ${golden.case}`)

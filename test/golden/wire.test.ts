@@ -1,6 +1,7 @@
 import { expect } from 'chai'
+import { join } from 'node:path'
 import { prepareCompression } from '../../src/kafka/records/compression.ts'
-import { type GoldenFile, goldenWireDirectory, type JsonObject, readGoldenFiles } from './golden-file.ts'
+import { foundIn, goldenDirectory, type GoldenFile, type JsonObject, readGoldenFiles } from './golden-file.ts'
 import { claimApiSample } from './wire-api.ts'
 import { claimRecordBatches } from './wire-records.ts'
 import { claimVerificationBatches, claimVerificationPartitions } from './wire-verification.ts'
@@ -38,13 +39,25 @@ function claimOf(name: string): ((sample: JsonObject) => void) | undefined {
 describe('golden wire files', () => {
   before(prepareCompression)
 
-  const files = readGoldenFiles(goldenWireDirectory())
+  const files = foundIn(goldenDirectory('wire'), readGoldenFiles)
 
   it('are there', () => {
+    if (files instanceof Error) throw files
     expect(files).to.have.length.above(0)
   })
 
-  for (const file of files) {
+  it('are not there in a folder without any, nor in what is no folder', () => {
+    const [docs, file] = ['docs', 'package.json'].map(name => foundIn(join(process.cwd(), name), readGoldenFiles))
+    expect(docs).to.be.an('error').with.property('message').that.matches(/^no golden file is in /)
+    expect(file).to.be.an('error').with.property('message').that.matches(/package\.json is no folder$/)
+  })
+
+  it('are those of the project where GOLDEN_DIR is empty', () => {
+    expect(goldenDirectory('wire', '')).to.equal(join(process.cwd(), 'test', 'golden', 'wire'))
+    expect(goldenDirectory('wire', 'elsewhere')).to.equal('elsewhere')
+  })
+
+  for (const file of files instanceof Error ? [] : files) {
     it(`${file.name}: every sample is read and written as the JVM does`, () => {
       const claim = claimOf(file.name)
       if (claim === undefined) throw new Error(`${file.name} is a file of unknown form`)
