@@ -94,9 +94,10 @@ export class Punctuations {
 
   /**
    * Runs what is due, earliest first, through `run`. Missed times are made up for by one call. The next time is set before
-   * `run` sets its savepoint, so that a call that fails and is skipped does not come again at once.
+   * `run` sets its savepoint, so that a call that fails and is skipped does not come again at once. `punctuation` stands for
+   * the schedule, as an identity.
    */
-  punctuate(nowMs: number, run: (node: string, call: () => void) => void): void {
+  punctuate(nowMs: number, run: (node: string, call: () => void, punctuation: object) => void): void {
     for (;;) {
       let due: Schedule | undefined
       for (const schedule of this.#schedules) {
@@ -107,9 +108,10 @@ export class Punctuations {
       const before = next.value
       next.value += (Math.floor((nowMs - next.value) / everyMs) + 1) * everyMs
       try {
-        run(node, () => {
+        const call = (): void => {
           callback(nowMs)
-        })
+        }
+        run(node, call, due)
       } catch (thrown) {
         // Not answered by a policy: it is called again once the cause is gone.
         next.value = before

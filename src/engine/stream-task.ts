@@ -324,21 +324,31 @@ export class StreamTask {
   }
 
   #punctuate(punctuations: Punctuations, nowMs: number): void {
-    punctuations.punctuate(nowMs, (node, call) => {
-      const { collector } = this.#ports
+    punctuations.punctuate(nowMs, (node, call, punctuation) => {
       this.variables.endRecord()
-      collector.beginRecord()
-      this.#record.beginPunctuation(nowMs)
-      this.#record.node = node
-      try {
-        if (this.#ports.timed === undefined) call()
-        else this.#ports.timed(call)
-      } catch (thrown) {
-        this.#rollback()
-        this.#failures.answer(thrown, undefined)
-      }
-      this.#endRecord()
+      while (!this.#hasPunctuated(nowMs, node, call, punctuation));
+      this.#record.releases.forget()
     })
+  }
+
+  /** Calls a punctuation; `false` when it has to be called again without a result that it let go of, as a record would be. */
+  #hasPunctuated(nowMs: number, node: string, call: () => void, punctuation: object): boolean {
+    const record = this.#record
+    let failed: number | undefined
+    this.#ports.collector.beginRecord()
+    record.beginPunctuation(nowMs, punctuation)
+    record.node = node
+    try {
+      if (this.#ports.timed === undefined) call()
+      else this.#ports.timed(call)
+    } catch (thrown) {
+      this.#rollback()
+      failed = record.releases.takeFailed()
+      this.#failures.answer(thrown, undefined)
+      if (failed !== undefined) record.leaveOut(failed)
+    }
+    this.#endRecord()
+    return failed === undefined
   }
 
   #endRecord(): void {

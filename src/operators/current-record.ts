@@ -43,6 +43,8 @@ export class CurrentRecord {
   isLatest = true
   /** Name of the operator that runs, for the report of a failure. */
   node = ''
+  /** Tells punctuations apart where there is no source. */
+  #punctuation: object | undefined
   /** What `lentKey` has given for this record. */
   #lentKey: Buffer | null | undefined
   /** Hash of the source's key where the queue knows it. */
@@ -96,23 +98,26 @@ export class CurrentRecord {
     this.#forgetKey()
   }
 
-  /** Starts a punctuation: there is no record. */
-  beginPunctuation(timestamp: number): void {
+  /** Starts a punctuation, or another try of it, which `punctuation` says: there is no record. */
+  beginPunctuation(timestamp: number, punctuation?: object): void {
     const { view } = this
     view.hasOrigin = false
     this.#releasedBy = undefined
     view.timestamp = timestamp
     view.headers = NO_HEADERS
     this.source = undefined
-    this.releases.begin(undefined, -1)
+    this.#punctuation = punctuation
+    this.releases.begin(punctuation, -1)
     this.#forgetKey()
     this.sourceHeaders = NO_HEADERS
     this.sourceTimestamp = timestamp
   }
 
-  /** Leaves a result out that the record lets go of, when it is processed again. */
+  /** Leaves a result out that the record, or punctuation, lets go of, when it is processed again. */
   leaveOut(release: number): void {
-    this.releases.leaveOut(release, this.source, this.source?.offset ?? -1)
+    const { source } = this
+    if (source === undefined) this.releases.leaveOut(release, this.#punctuation, -1)
+    else this.releases.leaveOut(release, source, source.offset)
   }
 
   /** To be called before user code of an operator runs. */

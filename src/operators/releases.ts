@@ -39,6 +39,11 @@ export class Releases {
     return failed === NONE ? undefined : failed
   }
 
+  /** Forgets what was left out: what let it go is done. */
+  forget(): void {
+    if (this.#leftOut.size > 0) this.#leftOut.clear()
+  }
+
   /** Leaves a result out when the record is tried again. */
   leaveOut(number: number, source: object | undefined, offset: number): void {
     this.#source = source

@@ -1,6 +1,9 @@
 import { expect } from 'chai'
 import type { ErrorPolicies } from '../../../src/model/record-failure.ts'
 import { string } from '../../../src/serdes/text.ts'
+import type { Step } from '../../../src/operators/step.ts'
+import { StreamHandle } from '../../../src/topology/handles.ts'
+import { processor, type ProcessorContext } from '../../../src/topology/processor.ts'
 import type { StreamsBuilder } from '../../../src/topology/streams-builder.ts'
 import { TaskBench, type FedRecord } from './task-bench.ts'
 
@@ -99,6 +102,72 @@ describe('a result that was held back, and fails', () => {
     expect(bench.failures.map(({ failure }) => failure.metadata?.offset)).to.deep.equal([0])
   })
 })
+
+/** A processor that hands records on, and one of its own every 100 ms of wall-clock time. */
+const ticking = processor({
+  input: text,
+  ...text,
+  init: ({ forward, schedule, wallClock }: ProcessorContext<string, string, {}>) => {
+    schedule({ every: 100, by: 'wallClock' }, timestamp => {
+      forward({ key: 'tick', value: '1', timestamp: timestamp / 10 })
+    })
+    schedule({ every: 100, by: 'wallClock', startAt: wallClock() + 100 }, timestamp => {
+      forward({ key: 'tock', value: '1', timestamp: timestamp / 10 })
+    })
+    return record => {
+      forward(record)
+    }
+  },
+})
+
+/** What is held back behind it, in the same task: whatever comes out of a processor is else repartitioned before it is held. */
+function heldBehindPunctuations(builder: StreamsBuilder): void {
+  const { parts } = asHandle(builder.stream('in', text).process(ticking))
+  new StreamHandle({ ...parts, rekeyed: false })
+    .groupByKey()
+    .count({ store: 'c' })
+    .suppress({ until: 5, name: 'held' })
+    .toStream()
+    .mapValues(asStep(byText))
+    .to('out', { value: string })
+}
+
+describe('a result that was held back, and fails when a punctuation lets it go', () => {
+  it('is passed over alone: neither what the punctuation does nor the other results are lost', () => {
+    const bench = new TaskBench(heldBehindPunctuations, { processing: 'skip' })
+    bench.feed('in', RECORDS.slice(0, 2))
+    bench.task.process(2)
+    bench.wallClockMs = 100
+    bench.task.punctuate()
+    expect(bench.sent('out').map(([, value]) => value)).to.deep.equal(['good'])
+    expect(bench.dropped).to.deep.equal(['skipped'])
+
+    // What was left out for one punctuation is not left out for the next.
+    bench.wallClockMs = 200
+    bench.task.punctuate()
+    expect(bench.sent('out').map(([, value]) => value)).to.deep.equal(['good', 'tick', 'tock'])
+    expect(bench.dropped).to.deep.equal(['skipped'])
+  })
+
+  it('stops the task where the policy says so, and is there again then', () => {
+    const bench = new TaskBench(heldBehindPunctuations)
+    bench.feed('in', RECORDS.slice(0, 2))
+    bench.task.process(2)
+    bench.wallClockMs = 100
+    for (const _ of [1, 2]) expect(() => bench.task.punctuate()).to.throw('refused')
+    expect(bench.sent('out')).to.deep.equal([])
+  })
+})
+
+function asHandle(stream: object): StreamHandle
+function asHandle(stream: unknown): unknown {
+  return stream
+}
+
+function asStep(step: object): Step
+function asStep(step: unknown): unknown {
+  return step
+}
 
 function refuse(): void {
   throw new Error('there is no such topology')
