@@ -182,6 +182,28 @@ sinks: { out: { from: j, topic: t, value: json } }
     ])
   })
 
+  for (const [what, kind, bounds] of [
+    ['tables', 'as: table, ', ''],
+    ['streams', '', 'within: 5s, grace: 0s, '],
+  ] as const) {
+    for (const type of ['inner', 'left', 'outer']) {
+      it(`tells one mistake of a join of two ${what} whose keys are written by different serdes (${type})`, async () => {
+        expect(
+          await problemsOfYaml(`${HEAD}sources:
+  left: { topic: l, ${kind}key: string, value: json }
+  right: { topic: r, ${kind}key: json, value: json }
+steps:
+  j: { from: left, join: { with: right, type: ${type}, ${bounds}value: "{'l': left, 'r': right}" } }
+  after: { from: j, filter: value.l.x == 1 }
+sinks: { out: { from: after, topic: t } }
+`),
+        ).to.deep.equal([
+          '7:34 keys written as string are joined with keys written as json (equal keys would have different bytes: use one serde on both sides)',
+        ])
+      })
+    }
+  }
+
   it('asks for the serde of a value that nobody has described', async () => {
     const problems = await problemsOfYaml(`${HEAD}${SOURCE}steps: { names: { from: orders, value: value.name } }
 sinks: { out: { from: names, topic: t } }
