@@ -29,7 +29,7 @@ export async function raiseEpoch(bootstrapServers: string, transactionalId: stri
   // Each InitProducerId without an id raises the epoch by one.
   const ask = async (): Promise<{ readonly producerId: number; readonly epoch: number }> => {
     const body = { transactionalId, transactionTimeoutMs: 10_000, producerId: -1, producerEpoch: -1 }
-    const { errorCode, producerId, producerEpoch } = await connection.send('InitProducerId', body, { version: 5 })
+    const { errorCode, producerId, producerEpoch } = await connection.send('InitProducerId', body)
     if (errorCode !== 0) expect(errorCode).to.be.oneOf(NOT_NOW)
     return { producerId, epoch: producerEpoch }
   }
