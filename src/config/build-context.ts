@@ -1,3 +1,4 @@
+import { isSerde } from '../serdes/is-serde.ts'
 import { json } from '../serdes/json.ts'
 import { serdeNamed } from '../serdes/names.ts'
 import type { AnySerde } from '../serdes/serde.ts'
@@ -97,17 +98,4 @@ export function resultOptions(step: StepConfig): ReturnType<typeof storeOptions>
   const { name, store, versionedMs } = step
   const options = storeOptions(name, store)
   return versionedMs === undefined ? options : { ...options, versioned: { historyRetention: versionedMs } }
-}
-
-function isSerde(value: unknown): value is AnySerde {
-  return (
-    typeof value === 'object' &&
-    value !== null &&
-    'name' in value &&
-    typeof value.name === 'string' &&
-    'serialize' in value &&
-    typeof value.serialize === 'function' &&
-    'deserialize' in value &&
-    typeof value.deserialize === 'function'
-  )
 }

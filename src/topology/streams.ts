@@ -1,4 +1,5 @@
 import { MillraceError, asMillraceError } from '../model/errors.ts'
+import { checkArguments } from './argument-checks.ts'
 import { BuilderHandle } from './builder-handle.ts'
 import { Graph, topologyInvalid } from './graph.ts'
 import { mergeRepartitions } from './merge-repartitions.ts'
@@ -41,6 +42,9 @@ function buildGraph(define: (builder: BuilderHandle) => void, optimizations?: Re
   if (graph.optimizations.has('merge.repartition.topics')) mergeRepartitions(graph)
   return graph
 }
+
+// JavaScript calls the methods of the handles without the types that would refuse what it hands over.
+checkArguments()
 
 /** The typed surface over the untyped builder: the only place where the two meet. */
 function typed(builder: BuilderHandle): StreamsBuilder
