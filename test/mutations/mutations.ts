@@ -1,6 +1,7 @@
 import { BYTES_MUTATIONS } from './bytes-mutations.ts'
 import { CACHE_MUTATIONS } from './cache-mutations.ts'
 import { ENGINE_MUTATIONS } from './engine-mutations.ts'
+import { JSON_MUTATIONS } from './json-mutations.ts'
 import { KAFKA_MUTATIONS } from './kafka-mutations.ts'
 import type { Mutation } from './mutation.ts'
 import { OPERATOR_MUTATIONS } from './operator-mutations.ts'
@@ -20,4 +21,5 @@ export const MUTATIONS: readonly Mutation[] = [
   ...CACHE_MUTATIONS,
   ...STORE_MUTATIONS,
   ...BYTES_MUTATIONS,
+  ...JSON_MUTATIONS,
 ]
