@@ -20,14 +20,9 @@ export function buildSource(builder: BuilderHandle, source: SourceConfig, contex
     key: serdeOf(source.key, context),
     value: serdeOf(source.value, context),
     timestamp: context.compiler.functionOf(source.timestamp, RECORD_VARIABLES, expression => {
-      if (source.timestamp?.kind === 'expression') {
-        context.compiler.expectType(
-          expression,
-          source.timestamp.node.place,
-          'a timestamp is a number of ms',
-          'number',
-          'timestamp',
-        )
+      if (source.timestamp !== undefined) {
+        const what = 'a timestamp is a number of ms'
+        context.compiler.expectType(expression, source.timestamp, what, 'number', 'timestamp')
       }
       return timestampExtractor(expression, handled)
     }),
@@ -82,8 +77,8 @@ function sinkKey(stream: StreamHandle, { name, key }: SinkConfig, context: Build
 }
 
 function topicChooser(expression: Expression, sink: SinkConfig, { compiler }: BuildContext): ReturnType<typeof mapper> {
-  if (typeof sink.topic !== 'string' && sink.topic.kind === 'expression') {
-    compiler.expectType(expression, sink.topic.node.place, 'a topic is a text', 'string')
+  if (typeof sink.topic !== 'string') {
+    compiler.expectType(expression, sink.topic, 'a topic is a text', 'string')
   }
   return mapper(expression)
 }

@@ -264,8 +264,7 @@ export function conditionOf(
   context: BuildContext,
 ): RecordFunction | undefined {
   return context.compiler.functionOf(spec, withWindow(RECORD_VARIABLES, key), expression => {
-    if (spec.kind === 'expression')
-      context.compiler.expectType(expression, spec.node.place, 'a condition is true or false', 'bool')
+    context.compiler.expectType(expression, spec, 'a condition is true or false', 'bool')
     return condition(expression)
   })
 }
@@ -278,7 +277,7 @@ function readingAs<F extends object>(step: F, ...parts: readonly object[]): F {
 }
 
 function expectList(spec: ExpressionSpec, expression: Expression, { compiler }: BuildContext): void {
-  if (spec.kind === 'expression') compiler.expectType(expression, spec.node.place, '"each" is a list', 'list')
+  compiler.expectType(expression, spec, '"each" is a list', 'list')
 }
 
 function rawMapper(expression: Expression): RecordFunction {

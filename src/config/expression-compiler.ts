@@ -1,9 +1,9 @@
 import { ExpressionError } from '../expressions/expression-error.ts'
 import { literalOf, templateOf, type CompileText, type Expression } from '../expressions/expression.ts'
 import type { KnownVariables, VariableName } from '../expressions/scope.ts'
-import { mayBe, UNKNOWN, type KnownValue, type StaticType } from '../expressions/static-type.ts'
+import { typeNameOf, UNKNOWN, type KnownValue, type StaticType } from '../expressions/static-type.ts'
 import type { ScalarNode } from './config-node.ts'
-import type { ExpressionSpec, ModuleReference } from './expression-spec.ts'
+import { placeOf, type ExpressionSpec, type ModuleReference } from './expression-spec.ts'
 import type { LoadedModules } from './modules.ts'
 import type { ProblemList } from './problems.ts'
 import type { Place } from './source-file.ts'
@@ -86,11 +86,12 @@ export class ExpressionCompiler {
   }
 
   /** Notes a position whose results can never be of the type it needs. */
-  expectType(expression: Expression, place: Place, what: string, ...types: readonly StaticType[]): void {
-    if (mayBe(expression.type, ...types)) return
+  expectType(expression: Expression, spec: ExpressionSpec, what: string, ...types: readonly StaticType[]): void {
+    const given = spec.kind === 'literal' ? typeNameOf(spec.value) : expression.type
+    if (given === 'dyn' || types.some(type => type === given)) return
     this.#parts.problems.add(
-      place,
-      `${what}, but this expression gives ${expression.type}`,
+      placeOf(spec),
+      `${what}, but this expression gives ${given}`,
       undefined,
       'EXPRESSION_INVALID',
     )

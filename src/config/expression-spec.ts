@@ -64,6 +64,11 @@ export function readModuleReference(node: ConfigNode, problems: ProblemList): Mo
   return undefined
 }
 
+/** Where an expression stands. */
+export function placeOf(spec: ExpressionSpec): Place {
+  return spec.kind === 'expression' ? spec.node.place : spec.place
+}
+
 /** Every reference to a module in an expression. */
 export function modulesOf(spec: ExpressionSpec): readonly ModuleReference[] {
   switch (spec.kind) {

@@ -81,9 +81,17 @@ sinks: { out: { from: paid, topic: t } }
   d: { from: b2, value: value }
   d2: { from: d, value: value }
   b2: { from: d2, value: value }
+  e: { from: orders, filter: 1 }
+  f: { from: orders, filter: { literal: 'true' } }
+  g: { from: orders, split: { none: null, some: [true] } }
+  h: { from: orders, filter: { literal: true } }
 `),
     ).to.include.members([
       '5:30 a condition is true or false, but this expression gives string',
+      '11:30 a condition is true or false, but this expression gives number',
+      '12:30 a condition is true or false, but this expression gives string',
+      '13:37 a condition is true or false, but this expression gives null',
+      '13:49 a condition is true or false, but this expression gives list',
       '6:22 "groupBy" of step "b" needs an aggregation (add count: {}, sum, min, max, reduce or aggregate; or write key: to re-key)',
       '9:15 steps read each other in a circle: d ← b2 ← d2 ← d (let one of them read a source; a loop goes through a topic, a sink and a source of it)',
     ])
