@@ -67,4 +67,18 @@ export const JSON_MUTATIONS: readonly Mutation[] = [
       },
     ],
   },
+  {
+    name: 'fields-of-other-topic',
+    bug: 'Members of a topic are taken for the fields they were in another one.',
+    file: 'serdes/json-fields',
+    text: 'root !== this.#root',
+    replacement: 'this.#root === undefined',
+    caughtBy: [
+      {
+        file: 'unit/serdes/json-fields',
+        title: 'are found by their names where texts of another topic have other members',
+        reason: /AssertionError/,
+      },
+    ],
+  },
 ]
