@@ -22,7 +22,7 @@ export type FlowEncoding =
 interface Flow {
   readonly origins: Set<GraphNode>
   isRead: boolean
-  /** Fields that are read of values; `undefined` where values are read as a whole. */
+  /** Fields that are read of values; `undefined` where they are read as a whole, as keys always are. */
   fields: ReadonlySet<string> | undefined
   readonly writers: Serializer<never>[]
   /** Whether another than a sink is among those who write. */
@@ -138,7 +138,8 @@ export class SideFlow {
     if (first !== undefined) for (const other of others) this.#unite(first, other)
     if (wraps === true && !holdsBack) this.#wrapping.add(node)
     if (first === undefined || !passes || holdsBack) {
-      this.#flowOf.set(node, { origins: new Set([node]), isRead: false, fields: NO_FIELDS, writers: [], isKept: false })
+      const fields = this.#side === 'value' ? NO_FIELDS : undefined
+      this.#flowOf.set(node, { origins: new Set([node]), isRead: false, fields, writers: [], isKept: false })
       return
     }
     this.#flowOf.set(node, first)
@@ -149,7 +150,7 @@ export class SideFlow {
     for (const at of node.parents.length === 0 ? [node] : node.parents) {
       const flow = this.#flow(at)
       flow.isRead ||= use.reads
-      if (use.reads) flow.fields = allValueReads([flow.fields, this.#side === 'value' ? use.fields : undefined])
+      if (use.reads) flow.fields = allValueReads([flow.fields, use.fields])
       flow.writers.push(...use.writes)
       flow.isKept ||= use.writes.length > 0 && node.kind !== 'sink'
     }
