@@ -14,6 +14,7 @@ export const PROFILES_FILE = join(packageRoot(), 'bench/results/profiles.json')
 const CONTENDER = z.enum([
   'millrace',
   'millrace-tuned',
+  'millrace-at-least-once',
   'streams',
   'streams-tuned',
   'streams-rocksdb',

@@ -3,7 +3,15 @@ export type WorkloadName = 'copy' | 'json' | 'count' | 'windowed' | 'join'
 
 /** Who does it. */
 export type ContenderName =
-  'millrace' | 'millrace-tuned' | 'streams' | 'streams-tuned' | 'streams-rocksdb' | 'kafkajs' | 'jvm' | 'raw'
+  | 'millrace'
+  | 'millrace-tuned'
+  | 'millrace-at-least-once'
+  | 'streams'
+  | 'streams-tuned'
+  | 'streams-rocksdb'
+  | 'kafkajs'
+  | 'jvm'
+  | 'raw'
 
 /** The guarantees that are compared. */
 export type Guarantee = 'exactly_once_v2' | 'at_least_once'

@@ -1,7 +1,7 @@
 import type { ContenderName } from '../scenario.ts'
 import type { Contender } from './contender.ts'
 import { jvm, streams, streamsRocksDb, streamsTuned } from './java.ts'
-import { millrace, millraceTuned } from './millrace.ts'
+import { millrace, millraceAtLeastOnce, millraceTuned } from './millrace.ts'
 import { kafkajs, raw } from './programs.ts'
 
 /** Every contender by name. */
@@ -11,6 +11,7 @@ export const CONTENDERS: Readonly<Record<ContenderName, Contender>> = {
   'millrace-tuned': millraceTuned,
   'streams-tuned': streamsTuned,
   'streams-rocksdb': streamsRocksDb,
+  'millrace-at-least-once': millraceAtLeastOnce,
   kafkajs,
   jvm,
   raw,

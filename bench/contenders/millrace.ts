@@ -32,3 +32,13 @@ export const millraceTuned: Contender = {
   settings: '`max.partition.fetch.bytes` 2 MiB, `batch.size` 512 KiB, `topology.optimization: all`',
   launch: launcher(true),
 }
+
+/** As `millrace`, with the weaker guarantee: what exactly once costs, in the same turns. */
+export const millraceAtLeastOnce: Contender = {
+  ...millrace,
+  name: 'millrace-at-least-once',
+  title: 'millrace, at least once',
+  settings: 'as above with its defaults, and `processing.guarantee: at_least_once`',
+  workloads: ['copy', 'count'],
+  launch: (scenario, places, folder) => launcher(false)({ ...scenario, guarantee: 'at_least_once' }, places, folder),
+}
