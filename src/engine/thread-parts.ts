@@ -96,6 +96,9 @@ function buildFetcher(cluster: Cluster, { config, clock, logger, onWake }: Clien
   })
 }
 
+/** A heartbeat is a request of a hundred bytes: five of them in three seconds after a rebalance cost nothing. */
+const FIRST_HEARTBEAT_MS = 100
+
 function buildMember(
   cluster: Cluster,
   { config, identity, clock, random, logger, onWake, assign }: ClientOptions,
@@ -111,6 +114,7 @@ function buildMember(
     // As the Java consumer: the rebalance waits as long as a member may take between two polls.
     rebalanceTimeoutMs: config.consumer.maxPollIntervalMs,
     heartbeatIntervalMs: config.consumer.heartbeatIntervalMs,
+    firstHeartbeatMs: FIRST_HEARTBEAT_MS,
     maxPollIntervalMs: config.consumer.maxPollIntervalMs,
     protocolName: 'millrace-sticky',
     assign,

@@ -18,6 +18,8 @@ export interface GroupMemberOptions {
   readonly rebalanceTimeoutMs: number
   /** `heartbeat.interval.ms`; a third of the session timeout at most. */
   readonly heartbeatIntervalMs: number
+  /** The first heartbeat after an assignment comes after that time, the next ones after twice as long each, up to the interval. */
+  readonly firstHeartbeatMs: number
   /** `max.poll.interval.ms`. */
   readonly maxPollIntervalMs: number
   /** Name of the assignment protocol; all members of a group speak the same. */

@@ -52,6 +52,8 @@ export class GroupMember {
   /** Counts joins and their ends: whatever arrives for an earlier one is dropped. */
   #attempt = 0
   #failuresInRow = 0
+  /** Time to the next heartbeat; short after an assignment. */
+  #heartbeatDelayMs: number
   /** Whose heartbeat is on its way; one of an earlier membership does not hold up this one's. */
   #heartbeatOutFor: GroupMembership | undefined
   #timer: Timer | undefined
@@ -61,6 +63,7 @@ export class GroupMember {
     this.#calls = new GroupCalls(options)
     this.#liveness = new MemberLiveness(options.clock, options.sessionTimeoutMs, options.maxPollIntervalMs)
     this.#heartbeatIntervalMs = Math.min(options.heartbeatIntervalMs, options.sessionTimeoutMs / 3)
+    this.#heartbeatDelayMs = this.#heartbeatIntervalMs
   }
 
   get state(): MemberState {
@@ -214,7 +217,19 @@ export class GroupMember {
       answer.assignment.length === 0 ? NOTHING_ASSIGNED : decodeAssignment(answer.assignment)
     this.#failuresInRow = 0
     this.#move('syncAnswered')
+    this.#expectAnotherRound()
     this.#push({ type: 'assigned', membership, partitions, userData })
+  }
+
+  /**
+   * Rounds seldom come alone: threads of a process and instances of a deployment join one after the other, and what a
+   * member gives up is handed out in the next round. The first heartbeats after an assignment therefore follow soon, each
+   * after twice the time, so that a round that others wait for does not wait for `heartbeat.interval.ms` as well.
+   */
+  #expectAnotherRound(): void {
+    this.#stopTimer()
+    this.#heartbeatDelayMs = Math.min(this.#options.firstHeartbeatMs, this.#heartbeatIntervalMs)
+    this.#armTimer()
   }
 
   #joinFailed(error: MillraceError): void {
@@ -245,7 +260,8 @@ export class GroupMember {
   // ---- staying alive
 
   #armTimer(): void {
-    this.#timer = this.#options.clock.after(this.#heartbeatIntervalMs, () => {
+    this.#timer = this.#options.clock.after(this.#heartbeatDelayMs, () => {
+      this.#heartbeatDelayMs = Math.min(2 * this.#heartbeatDelayMs, this.#heartbeatIntervalMs)
       this.#armTimer()
       this.#tick()
     })

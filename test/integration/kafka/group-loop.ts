@@ -62,6 +62,7 @@ export class GroupLoop {
       sessionTimeoutMs: 6_000,
       rebalanceTimeoutMs: 10_000,
       heartbeatIntervalMs: 100,
+      firstHeartbeatMs: 100,
       maxPollIntervalMs: 60_000,
       protocolName: 'millrace-test',
       assign: async round => {

@@ -134,6 +134,22 @@ describe('group member', () => {
     expect(bench.coordinator.sent.filter(api => api === 'Heartbeat').length).to.equal(2)
   })
 
+  it('asks soon after an assignment whether another round has begun, and less and less often', async () => {
+    const bench = await aStableMember({ firstHeartbeatMs: 100, heartbeatIntervalMs: 500 })
+    const beatsAtMs: number[] = []
+    for (let atMs = 50; atMs <= 2_200; atMs += 50) {
+      await bench.clock.advance(50)
+      if (bench.coordinator.calls.length === 0) continue
+      beatsAtMs.push(atMs)
+      await bench.coordinator.waiting('Heartbeat').answer(heartbeatAnswer(0))
+    }
+    expect(beatsAtMs).to.deep.equal([100, 300, 700, 1_200, 1_700, 2_200])
+    await bench.becomeStable(2)
+    await bench.clock.advance(100)
+    await bench.coordinator.waiting('Heartbeat').answer(heartbeatAnswer(27))
+    expect(bench.takeAll()).to.deep.equal(['rebalanceNeeded'])
+  })
+
   it('is lost on waking from a block longer than the session, whatever timer fires first', async () => {
     const bench = await aStableMember()
     bench.clock.block(20_000)

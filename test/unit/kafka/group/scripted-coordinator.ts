@@ -122,6 +122,7 @@ export class MemberBench {
       sessionTimeoutMs: 9_000,
       rebalanceTimeoutMs: 60_000,
       heartbeatIntervalMs: 3_000,
+      firstHeartbeatMs: 3_000,
       maxPollIntervalMs: 60_000,
       protocolName: 'test',
       assign: () => Promise.resolve(new Map()),
