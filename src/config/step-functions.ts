@@ -2,6 +2,7 @@ import type { Evaluate } from '../expressions/compiled.ts'
 import { draftedTemplate } from '../expressions/drafted.ts'
 import type { Expression } from '../expressions/expression.ts'
 import { ExpressionScope, RECORD_VARIABLES, type RecordFacts, type VariableName } from '../expressions/scope.ts'
+import { decodingText, draftedSum, type SumPart } from '../expressions/text-sums.ts'
 import { typeNameOf } from '../expressions/static-type.ts'
 import { isTimestamp } from '../expressions/time-values.ts'
 import { headersOf, type RecordHeader, type RecordHeaders } from '../model/headers.ts'
@@ -9,7 +10,7 @@ import { WindowedKey } from '../model/windowed.ts'
 import type { AnySerde } from '../serdes/serde.ts'
 import { windowedFormOf } from '../serdes/windowed.ts'
 import { declareDrafted } from '../topology/drafts.ts'
-import { declareFields, declareReads } from '../topology/reads.ts'
+import { declareAsText, declareFields, declareReads } from '../topology/reads.ts'
 
 /** Variables of an aggregation: the record's and `state`. */
 export const STATE_VARIABLES: ReadonlySet<VariableName> = new Set([...RECORD_VARIABLES, 'state'])
@@ -40,15 +41,29 @@ function enterKey(scope: ExpressionScope, key: unknown): void {
 
 /** A step's function on a record. */
 export type RecordFunction = (value: unknown, key: unknown, record: RecordFacts) => unknown
+/** A join's function on both values. */
+export type JoinFunction = (left: unknown, right: unknown, key: unknown) => unknown
 /** A step's function on a state and a record. */
 export type StateFunction = (state: unknown, value: unknown, key: unknown, record: RecordFacts) => unknown
 
 /** The value of an expression. One scope serves all records of the step. */
 export function mapper(expression: Expression): RecordFunction {
-  const { evaluate, template } = expression
+  const { evaluate, template, sum } = expression
+  if (sum !== undefined) return summing(expression, sum, evaluating)
   const step = evaluating(expression, evaluate)
   const drafted = template === undefined ? undefined : draftedTemplate(template)
-  return drafted === undefined ? step : declareDrafted(step, evaluating(expression, drafted))
+  return drafted === undefined ? step : declareDrafted(step, 'json', evaluating(expression, drafted))
+}
+
+/** A step whose result is a sum: of texts, they need not be decoded to be put one behind the other. */
+function summing<F extends object>(
+  expression: Expression,
+  sum: readonly SumPart[],
+  make: (expression: Expression, evaluate: Evaluate) => F,
+): F {
+  const { evaluate } = expression
+  const step = make(expression, decodingText(evaluate))
+  return declareAsText(declareDrafted(step, 'text', make(expression, draftedSum(sum, evaluate))))
 }
 
 function evaluating(expression: Expression, evaluate: Evaluate): RecordFunction {
@@ -91,9 +106,13 @@ export function stateFunction(expression: Expression): StateFunction {
 }
 
 /** The value of a join. */
-export function joiner(expression: Expression): (left: unknown, right: unknown, key: unknown) => unknown {
+export function joiner(expression: Expression): JoinFunction {
+  const { evaluate, sum } = expression
+  return sum === undefined ? joining(expression, evaluate) : summing(expression, sum, joining)
+}
+
+function joining(expression: Expression, evaluate: Evaluate): JoinFunction {
   const scope = new ExpressionScope()
-  const { evaluate } = expression
   return withReads(expression, (left, right, key) => {
     scope.left = left
     scope.right = right

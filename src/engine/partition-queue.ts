@@ -1,6 +1,6 @@
 import { MillraceError, reasonOf } from '../model/errors.ts'
 import type { RecordHeaders } from '../model/headers.ts'
-import type { RecordSource } from '../model/record-source.ts'
+import type { RawRecord, RecordSource } from '../model/record-source.ts'
 import type { CurrentRecord } from '../operators/current-record.ts'
 import type { Forward } from '../operators/forward.ts'
 import { consumesBytes } from '../serdes/consumed-bytes.ts'
@@ -9,6 +9,7 @@ import { JsonFields } from '../serdes/json-fields.ts'
 import { readJsonFields } from '../serdes/json.ts'
 import { isNullable, withoutNull } from '../serdes/nullable.ts'
 import type { SerdeContext } from '../serdes/serde.ts'
+import { TextInPlace } from '../serdes/text-in-place.ts'
 import { string, textWithin } from '../serdes/text.ts'
 import type { SourceDefinition } from '../topology/graph-node.ts'
 import type { ChainEntry } from '../topology/compile.ts'
@@ -39,6 +40,8 @@ export class PartitionQueue {
   readonly #consumes: { readonly key: boolean; readonly value: boolean }
   /** In place of values of which only some fields are read. */
   readonly #fields: JsonFields | undefined
+  /** In place of values that are only put beside other texts. */
+  readonly #text: TextInPlace | undefined
   /** Whether they are those of text, which is decoded where it lies. */
   readonly #isText: { readonly key: boolean; readonly value: boolean }
   readonly #keySerde: ErasedSerde
@@ -84,6 +87,7 @@ export class PartitionQueue {
     this.#consumes = { key: consumesBytes(source.key), value: consumesBytes(source.value) }
     this.#isText = { key: withoutNull(source.key) === string, value: withoutNull(source.value) === string }
     this.#fields = typeof entry.value === 'object' ? new JsonFields(entry.value.fields) : undefined
+    this.#text = entry.value === 'inPlace' ? new TextInPlace() : undefined
     this.#keySerde = erasedSerde(source.key)
     this.#valueSerde = erasedSerde(source.value)
     // A table drops null keys and deletes by null values; an internal topic holds what another subtopology wrote.
@@ -167,8 +171,7 @@ export class PartitionQueue {
   clear(): void {
     this.#blocks.length = 0
     this.#block = undefined
-    this.#fields?.release()
-    this.#lookAhead?.left()
+    this.#leaveBlock()
     this.#atRecord = false
     this.#isDecoded = false
     this.#position = undefined
@@ -206,9 +209,14 @@ export class PartitionQueue {
       }
       this.#position = this.#block.position
       this.#block = undefined
-      this.#fields?.release()
-      this.#lookAhead?.left()
+      this.#leaveBlock()
     }
+  }
+
+  #leaveBlock(): void {
+    this.#fields?.release()
+    this.#text?.release()
+    this.#lookAhead?.left()
   }
 
   #decodeKey(block: RecordSource): unknown {
@@ -226,8 +234,7 @@ export class PartitionQueue {
 
   #decodeValue(block: RecordSource): unknown {
     const { raw } = block
-    if (this.#isText.value && raw !== undefined)
-      return textWithin(raw.batch, raw.batchView, raw.valueAt, raw.valueBytes)
+    if (this.#isText.value && raw !== undefined) return this.#textOf(raw)
     this.#valueContext.headers = block.headers
     try {
       if (this.#fields !== undefined) return this.#readFields(this.#fields, block)
@@ -237,6 +244,13 @@ export class PartitionQueue {
     } catch (cause) {
       throw this.#unreadable('value', block, cause)
     }
+  }
+
+  #textOf({ batch, batchView, valueAt, valueBytes }: RawRecord): unknown {
+    const text = this.#text
+    if (text === undefined) return textWithin(batch, batchView, valueAt, valueBytes)
+    text.lieAt(batch, batchView, valueAt, valueBytes)
+    return text
   }
 
   /** Fields of a value where it lies: it stays there until the record is done with. */

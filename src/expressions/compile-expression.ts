@@ -6,6 +6,7 @@ import { ITERATIONS_MAX } from './macros.ts'
 import { parseExpression } from './parse.ts'
 import type { KnownVariables, VariableName } from './scope.ts'
 import { formatTimeSpan, formatTimestamp, isTimeSpan, isTimestamp } from './time-values.ts'
+import { sumOf } from './text-sums.ts'
 import { fieldOfValue, valueReads } from './value-reads.ts'
 
 /**
@@ -45,6 +46,7 @@ export function compileExpression(
     reads,
     valueReads: valueReads(node),
     valueField: fieldOfValue(node),
+    sum: sumOf(node),
     evaluateRaw,
     evaluate: marks.special ? scope => plain(evaluateRaw(scope)) : evaluateRaw,
   }

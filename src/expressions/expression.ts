@@ -1,6 +1,7 @@
 import type { Evaluate } from './compiled.ts'
 import type { ExpressionScope, KnownVariables, VariableName } from './scope.ts'
 import type { KnownValue } from './static-type.ts'
+import type { SumPart } from './text-sums.ts'
 import { allValueReads, NO_FIELDS } from './value-reads.ts'
 
 /** A compiled expression: a pure function of the scope it is given. */
@@ -11,6 +12,8 @@ export interface Expression extends KnownValue {
   readonly valueReads: ReadonlySet<string> | undefined
   /** The field of `value` that it is, with nothing around it. */
   readonly valueField?: string | undefined
+  /** The texts and variables that it is the sum of, where it is nothing else. */
+  readonly sum?: readonly SumPart[] | undefined
   /** The members it is made of, where it is an object of expressions. */
   readonly template?: Template
   /** Its value, of JSON's types plus bigint and bytes; timestamps and durations have become text. @throws EvaluationError */

@@ -6,6 +6,7 @@ import { withoutNull } from './nullable.ts'
 import { double, long } from './numbers.ts'
 import { readsPrimitives } from './primitives.ts'
 import type { AnySerde, Serializer } from './serde.ts'
+import { TextSum } from './text-sum.ts'
 import { string } from './text.ts'
 
 const REMEMBERING = new Map<unknown, ErasedSerializer>()
@@ -70,10 +71,15 @@ const TEXT_MAX = 512
 function transientText({ name, serialize }: ErasedSerializer): ErasedSerializer {
   const encoder = new TextEncoder()
   const room = Buffer.allocUnsafeSlow(TEXT_MAX)
+  const view = new DataView(room.buffer)
   const places: Buffer[] = []
   return {
     name,
     serialize(value, context) {
+      if (value instanceof TextSum) {
+        const length = value.writeAscii(room, view)
+        return length < 0 ? serialize(String(value), context) : (places[length] ??= room.subarray(0, length))
+      }
       if (typeof value !== 'string' || value.length > TEXT_MAX) return serialize(value, context)
       const { length } = value
       const { read, written } = encoder.encodeInto(value, room)

@@ -75,7 +75,7 @@ export function compileChain(plan: SubtopologyPlan, parts: ChainParts): readonly
   const compilerOf = (node: GraphNode): NodeCompiler => ({
     ...parts,
     site: { name: node.name, record: parts.record },
-    isJsonOnly: flows.value.isJsonOnly(node),
+    writtenAs: flows.value.writtenAs(node),
     variable: (name, initial) => parts.variable(`${node.name}.${name}`, initial),
     next: toAll(node.children.map(forwardOf)),
     child: forwardOf,

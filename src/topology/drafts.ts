@@ -1,13 +1,27 @@
-const DRAFTED = new WeakMap<object, unknown>()
+/** What a step may give in place of a value that is only going to be written, at once: something that writes itself as JSON, or as text. */
+export type DraftForm = 'json' | 'text'
 
-/** Says how a step works where what it gives is only going to be written as JSON, at once. */
-export function declareDrafted<F extends object>(step: F, drafted: F): F {
-  DRAFTED.set(step, drafted)
+interface Drafted {
+  readonly form: DraftForm
+  readonly step: unknown
+}
+
+const DRAFTED = new WeakMap<object, Drafted>()
+
+/** Says how a step works where what it gives is only going to be written in a form, at once. */
+export function declareDrafted<F extends object>(step: F, form: DraftForm, drafted: F): F {
+  DRAFTED.set(step, { form, step: drafted })
   return step
 }
 
-/** The step, or how it works where what it gives is only going to be written as JSON, at once. */
-export function draftedStep<F extends object>(step: F): F
-export function draftedStep(step: object): unknown {
-  return DRAFTED.get(step) ?? step
+/** The form in which a step can draft what it gives; `undefined` when it cannot. */
+export function draftFormOf(step: object): DraftForm | undefined {
+  return DRAFTED.get(step)?.form
+}
+
+/** The step, or how it works where what it gives is only going to be written in that form, at once. */
+export function draftedStep<F extends object>(step: F, form: DraftForm | undefined): F
+export function draftedStep(step: object, form: DraftForm | undefined): unknown {
+  const drafted = DRAFTED.get(step)
+  return drafted !== undefined && drafted.form === form ? drafted.step : step
 }

@@ -14,6 +14,7 @@ import type { StoreDefinition } from '../stores/store-spec.ts'
 import type { SuppressState } from '../stores/suppress-state.ts'
 import type { VersionedState } from '../stores/versioned-state.ts'
 import type { WindowState } from '../stores/window-state.ts'
+import type { DraftForm } from './drafts.ts'
 import type { InvalidTimestamp, OffsetReset } from './options.ts'
 
 /** A side of a record. */
@@ -25,6 +26,8 @@ export interface SideUse {
   readonly reads: boolean
   /** All that it reads of a value with fields, which it leaves as it is; `undefined` when it may read, or change, all of it. */
   readonly fields?: ReadonlySet<string> | undefined
+  /** It only puts a text beside other texts: one that still is bytes of the record will do. */
+  readonly asText?: boolean | undefined
   /** What it hands on is what it got. */
   readonly passes: boolean
   /** It needs the bytes as these serializers write them. */
@@ -101,8 +104,8 @@ export interface NodeCompiler {
   readonly host: ProcessorHost
   readonly logger: Logger
   readonly dropped: (reason: DropReason, count?: number) => void
-  /** Whether the values that the node gives are read by nobody, and only written to topics, as JSON. */
-  readonly isJsonOnly: boolean
+  /** The form in which all the values that the node gives are written to topics, read by nobody; `undefined` when they are not. */
+  readonly writtenAs: DraftForm | undefined
   /** One child. */
   child(node: GraphNode): Forward
   /** The child of a name; `undefined` when there is none. */

@@ -30,7 +30,21 @@ export function fieldsOf(step: object): ReadonlySet<string> | undefined {
   return readsOf(step, 'value') ? FIELDS.get(step) : NO_FIELDS
 }
 
+const TEXT_STEPS = new WeakSet<object>()
+
+/** Says that a step does nothing with a value that is text but put it beside other texts: it takes one in place, too. */
+export function declareAsText<F extends object>(step: F): F {
+  TEXT_STEPS.add(step)
+  return step
+}
+
+/** Whether a step takes a text in place. */
+export function takesTextInPlace(step: object): boolean {
+  return TEXT_STEPS.has(step)
+}
+
 /** What a step that changes nothing does with a side: reads it, or some fields of it, or leaves it alone. */
-export function useBy(step: object, side: Side): Pick<SideUse, 'reads' | 'fields'> {
-  return { reads: readsOf(step, side), fields: side === 'value' ? fieldsOf(step) : undefined }
+export function useBy(step: object, side: Side): Pick<SideUse, 'reads' | 'fields' | 'asText'> {
+  const reads = readsOf(step, side)
+  return side === 'key' ? { reads } : { reads, fields: fieldsOf(step), asText: takesTextInPlace(step) }
 }

@@ -9,10 +9,11 @@ import type { AnySerde, Serializer } from '../serdes/serde.ts'
 import { bytes, string } from '../serdes/text.ts'
 import { readsPrimitives } from '../serdes/primitives.ts'
 import { windowedFormOf, type WindowedForm } from '../serdes/windowed.ts'
+import type { DraftForm } from './drafts.ts'
 import type { GraphNode, Side } from './graph-node.ts'
 
 /** What a source does with a side's bytes. */
-export type SideReading = 'raw' | 'check' | 'decode' | { readonly fields: ReadonlySet<string> }
+export type SideReading = 'raw' | 'check' | 'decode' | 'inPlace' | { readonly fields: ReadonlySet<string> }
 
 /** As `SideEncoding`, with the store still a name. */
 export type FlowEncoding =
@@ -24,6 +25,8 @@ interface Flow {
   isRead: boolean
   /** Fields that are read of values; `undefined` where they are read as a whole, as keys always are. */
   fields: ReadonlySet<string> | undefined
+  /** Whether all who read it take a text in place. */
+  isText: boolean
   readonly writers: Serializer<never>[]
   /** Whether another than a sink is among those who write. */
   isKept: boolean
@@ -56,7 +59,7 @@ export class SideFlow {
   /** How a source reads the side. */
   readingOf(source: GraphNode): SideReading {
     const flow = this.#flow(source)
-    if (!this.#travelsRaw(flow)) return this.#fieldsRead(flow, source) ?? 'decode'
+    if (!this.#travelsRaw(flow)) return this.#fieldsRead(flow, source) ?? this.#textRead(flow, source) ?? 'decode'
     const serde = this.#serdeOf(source)
     // Text and bytes cannot be wrong; anything else is checked where it enters, so that poison is found even if nobody reads it.
     return serde === string || serde === bytes ? 'raw' : 'check'
@@ -68,10 +71,18 @@ export class SideFlow {
     return isPlainJson(this.#serdeOf(source)) ? { fields } : undefined
   }
 
-  /** Whether what a node gives is read by nobody, and only written to topics, as JSON. */
-  isJsonOnly(node: GraphNode): boolean {
+  /** Whether the values of a source may stay where they lie. */
+  #textRead({ isRead, isText, writers }: Flow, source: GraphNode): SideReading | undefined {
+    const isInPlace = isRead && isText && writers.length === 0 && this.#serdeOf(source) === string
+    return isInPlace ? 'inPlace' : undefined
+  }
+
+  /** The form in which all that a node gives is written to topics, where nobody reads it. */
+  writtenAs(node: GraphNode): DraftForm | undefined {
     const { isRead, isKept, writers } = this.#flow(node)
-    return !isRead && !isKept && writers.every(writer => isJson(withoutNull(writer)))
+    if (isRead || isKept || writers.length === 0) return undefined
+    if (writers.every(writer => isJson(withoutNull(writer)))) return 'json'
+    return writers.every(writer => isStringSerde(withoutNull(writer))) ? 'text' : undefined
   }
 
   /** How a node gets the bytes of the side it is handed. */
@@ -139,7 +150,14 @@ export class SideFlow {
     if (wraps === true && !holdsBack) this.#wrapping.add(node)
     if (first === undefined || !passes || holdsBack) {
       const fields = this.#side === 'value' ? NO_FIELDS : undefined
-      this.#flowOf.set(node, { origins: new Set([node]), isRead: false, fields, writers: [], isKept: false })
+      this.#flowOf.set(node, {
+        origins: new Set([node]),
+        isRead: false,
+        fields,
+        isText: true,
+        writers: [],
+        isKept: false,
+      })
       return
     }
     this.#flowOf.set(node, first)
@@ -150,7 +168,10 @@ export class SideFlow {
     for (const at of node.parents.length === 0 ? [node] : node.parents) {
       const flow = this.#flow(at)
       flow.isRead ||= use.reads
-      if (use.reads) flow.fields = allValueReads([flow.fields, use.fields])
+      if (use.reads) {
+        flow.fields = allValueReads([flow.fields, use.fields])
+        flow.isText &&= use.asText === true
+      }
       flow.writers.push(...use.writes)
       flow.isKept ||= use.writes.length > 0 && node.kind !== 'sink'
     }
@@ -188,6 +209,10 @@ export class SideFlow {
 
 function formOf(serializer: Serializer<never>): WindowedForm | undefined {
   return windowedFormOf('deserialize' in serializer ? withoutNull(asSerde(serializer)) : serializer)
+}
+
+function isStringSerde(serializer: unknown): boolean {
+  return serializer === string
 }
 
 function asSerde(serializer: Serializer<never>): AnySerde

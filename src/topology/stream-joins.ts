@@ -9,8 +9,9 @@ import { withoutNull } from '../serdes/nullable.ts'
 import type { AnySerde } from '../serdes/serde.ts'
 import { bytes } from '../serdes/text.ts'
 import type { StoreDefinition } from '../stores/store-spec.ts'
+import { draftedStep } from './drafts.ts'
 import { PASSES, READS, type NodeCompiler } from './graph-node.ts'
-import { readsOf } from './reads.ts'
+import { readsOf, takesTextInPlace } from './reads.ts'
 import { durationOr0 } from './join-options.ts'
 import { union, type Named, type SerdePair, type StreamParts, type TableParts } from './parts.ts'
 import { repartitionedForJoin } from './stream-steps.ts'
@@ -56,7 +57,9 @@ export function addTableJoin(
         const reads = buffer !== undefined || readsOf(joiner, 'key') || table.origin.readsKey
         return { reads, passes: buffer === undefined, writes: [table.key] }
       }
-      return buffer === undefined ? READS : { ...READS, writes: [buffer.value] }
+      return buffer === undefined
+        ? { ...READS, asText: takesTextInPlace(joiner) }
+        : { ...READS, writes: [buffer.value] }
     },
     serdes: { key, value: undefined },
     compile: compiler => {
@@ -67,7 +70,7 @@ export function addTableJoin(
           getter: table.origin.getter(compiler),
           keyBytes: buffer === undefined ? compiler.keyBytes(table.key, topic) : compiler.newKeyBytes(table.key, topic),
           dropped: compiler.dropped,
-          joiner,
+          joiner: draftedStep(joiner, compiler.writtenAs),
           isLeft,
         },
         compiler.next,
@@ -165,7 +168,7 @@ export function addGlobalTableJoin(
           getter: storeGetter(compiler.store(table.name)),
           keyBytes: compiler.newKeyBytes(table.key, compiler.changelogTopic(table.name)),
           dropped: compiler.dropped,
-          joiner,
+          joiner: draftedStep(joiner, compiler.writtenAs),
           isLeft,
         },
         selector,

@@ -46,15 +46,15 @@ export function addForeach(stream: StreamParts, action: Step, options: Named): v
 
 /** `map`. */
 export function addMap(stream: StreamParts, mapper: Step, options: Named): StreamParts {
-  return addMapper(stream, 'KSTREAM-MAP-', mapper, { key: true, value: true }, options, ({ site, next, isJsonOnly }) =>
-    stateless.map(site, isJsonOnly ? draftedStep(mapper) : mapper, next),
+  return addMapper(stream, 'KSTREAM-MAP-', mapper, { key: true, value: true }, options, ({ site, next, writtenAs }) =>
+    stateless.map(site, draftedStep(mapper, writtenAs), next),
   )
 }
 
 /** `mapValues`. */
 export function addMapValues(stream: StreamParts, mapper: Step, options: Named): StreamParts {
-  return addMapper(stream, 'KSTREAM-MAPVALUES-', mapper, { value: true }, options, ({ site, next, isJsonOnly }) =>
-    stateless.mapValues(site, isJsonOnly ? draftedStep(mapper) : mapper, next),
+  return addMapper(stream, 'KSTREAM-MAPVALUES-', mapper, { value: true }, options, ({ site, next, writtenAs }) =>
+    stateless.mapValues(site, draftedStep(mapper, writtenAs), next),
   )
 }
 

@@ -1,11 +1,11 @@
 import { expect } from 'chai'
 import fc from 'fast-check'
-import { RecordCursor } from '../../src/kafka/records/record-cursor.ts'
 import { json } from '../../src/serdes/json.ts'
 import type { Serde } from '../../src/serdes/serde.ts'
 import { bytes, string } from '../../src/serdes/text.ts'
 import type { StreamsBuilder } from '../../src/topology/streams-builder.ts'
-import { encodeReferenceBatch } from '../support/reference-batches.ts'
+import { borrowedBlock } from '../support/borrowed-block.ts'
+import { textStep } from '../support/text-steps.ts'
 import { FedBlock, TaskBench } from '../unit/engine/task-bench.ts'
 
 interface Event {
@@ -74,6 +74,16 @@ const TOPOLOGIES: Readonly<Record<string, (builder: StreamsBuilder, kept: Kept) 
       .leftJoin(table, (left, right) => Buffer.concat([left, right ?? Buffer.alloc(0)]), { grace: 10, name: 'late' })
       .to('out', { value: views })
   },
+  'a sum of texts': b => {
+    b.stream('in', { key: string, value: string })
+      .mapValues(textStep('"<" + value + "/" + key + ">"'))
+      .to('out', { value: string })
+  },
+  'a sum of texts that somebody looks at': b => {
+    const stream = b.stream('in', { key: string, value: string })
+    stream.filter(value => value !== '"x"').to('seen')
+    stream.mapValues(textStep('value + value')).to('out', { value: string })
+  },
   'a table that is held back': b => {
     b.table('in', { key: views, value: views }).suppress({ until: 15 }).toStream().to('out')
   },
@@ -110,38 +120,12 @@ function run(
     const block = events
       .slice(at, at + Math.max(1, blockSize))
       .map((event, index) => ({ ...event, offset: at + index }))
-    bench.task.enqueue('in', blockSize === 0 ? new FedBlock(block) : borrowed(block))
+    bench.task.enqueue('in', blockSize === 0 ? new FedBlock(block) : borrowedBlock('in', block))
     while (bench.task.process(2) > 0) continue
   }
   bench.task.commitState()
   const { sent } = bench.collector
   return { sent, kept: kept.map(each => Buffer.from(each).toString()) }
-}
-
-function borrowed(block: readonly (Event & { readonly offset: number })[]): RecordCursor {
-  const records = encodeReferenceBatch({
-    baseOffset: block[0]?.offset ?? 0,
-    lastOffset: block.at(-1)?.offset ?? 0,
-    leaderEpoch: 0,
-    attributes: 0,
-    baseTimestamp: 0n,
-    maxTimestamp: 1_000n,
-    producerId: -1n,
-    epoch: -1,
-    baseSequence: -1,
-    records: block.map(({ key, value, timestamp, offset }) => ({
-      offset,
-      timestamp: BigInt(timestamp),
-      key: Buffer.from(key),
-      value: Buffer.from(value),
-      headers: [],
-    })),
-  })
-  const cursor = new RecordCursor()
-  const loan = { release: () => records.fill(0xaa) }
-  const place = { topic: 'in', partition: 3, position: block[0]?.offset ?? 0, isolation: 'read_committed' } as const
-  cursor.reset({ ...place, records, aborted: [], loan })
-  return cursor
 }
 
 const events = fc.array(
@@ -152,7 +136,7 @@ const events = fc.array(
       'a much longer key than is copied, so that it is a slice of the block and not a copy',
     ),
     value: fc.oneof(
-      fc.constantFrom('"x"', '"yy"'),
+      fc.constantFrom('"x"', '"yy"', '"é"', '"😀 and more"', `"${'long '.repeat(120)}"`),
       fc.string({ maxLength: 90 }).map(text => JSON.stringify(text)),
     ),
     timestamp: fc.nat(100),

@@ -1,5 +1,5 @@
 import { assert } from '../../model/assert.ts'
-import { sleep, type Timer } from '../../model/clock.ts'
+import { sleep } from '../../model/clock.ts'
 import { asMillraceError, MillraceError } from '../../model/errors.ts'
 import type { GroupMembership } from '../group-membership.ts'
 import type { ResponseBodies } from '../protocol/api.ts'
@@ -10,6 +10,7 @@ import { asLoss, groupError, membershipEnd } from './group-errors.ts'
 import type { GroupEvent, JoinInput } from './group-event.ts'
 import { assignmentsOf, isLeader, NOTHING_ASSIGNED, requestJoin } from './join-round.ts'
 import type { GroupMemberOptions } from './group-member-options.ts'
+import { HeartbeatTimer } from './heartbeat-timer.ts'
 import { MemberLiveness } from './member-liveness.ts'
 import { mayBeMember, needsHeartbeats, nextMemberState, type MemberEvent, type MemberState } from './member-state.ts'
 
@@ -41,7 +42,7 @@ export class GroupMember {
   readonly #options: GroupMemberOptions
   readonly #calls: GroupCalls
   readonly #liveness: MemberLiveness
-  readonly #heartbeatIntervalMs: number
+  readonly #heartbeats: HeartbeatTimer
   readonly #events: GroupEvent[] = []
   #state: MemberState = 'unjoined'
   #membership: GroupMembership | undefined
@@ -52,18 +53,19 @@ export class GroupMember {
   /** Counts joins and their ends: whatever arrives for an earlier one is dropped. */
   #attempt = 0
   #failuresInRow = 0
-  /** Time to the next heartbeat; short after an assignment. */
-  #heartbeatDelayMs: number
   /** Whose heartbeat is on its way; one of an earlier membership does not hold up this one's. */
   #heartbeatOutFor: GroupMembership | undefined
-  #timer: Timer | undefined
 
   constructor(options: GroupMemberOptions) {
     this.#options = options
     this.#calls = new GroupCalls(options)
     this.#liveness = new MemberLiveness(options.clock, options.sessionTimeoutMs, options.maxPollIntervalMs)
-    this.#heartbeatIntervalMs = Math.min(options.heartbeatIntervalMs, options.sessionTimeoutMs / 3)
-    this.#heartbeatDelayMs = this.#heartbeatIntervalMs
+    this.#heartbeats = new HeartbeatTimer({
+      clock: options.clock,
+      intervalMs: Math.min(options.heartbeatIntervalMs, options.sessionTimeoutMs / 3),
+      firstMs: options.firstHeartbeatMs,
+      beat: () => this.#tick(),
+    })
   }
 
   get state(): MemberState {
@@ -91,7 +93,7 @@ export class GroupMember {
     assert(input.owned.length === 0 || this.#membership !== undefined, 'I5 fencing', { owned: input.owned.length })
     this.#attempt += 1
     this.#liveness.polled()
-    if (this.#timer === undefined) this.#armTimer()
+    this.#heartbeats.start()
     void this.#runJoin(this.#attempt, input)
   }
 
@@ -217,19 +219,8 @@ export class GroupMember {
       answer.assignment.length === 0 ? NOTHING_ASSIGNED : decodeAssignment(answer.assignment)
     this.#failuresInRow = 0
     this.#move('syncAnswered')
-    this.#expectAnotherRound()
+    this.#heartbeats.soon()
     this.#push({ type: 'assigned', membership, partitions, userData })
-  }
-
-  /**
-   * Rounds seldom come alone: threads of a process and instances of a deployment join one after the other, and what a
-   * member gives up is handed out in the next round. The first heartbeats after an assignment therefore follow soon, each
-   * after twice the time, so that a round that others wait for does not wait for `heartbeat.interval.ms` as well.
-   */
-  #expectAnotherRound(): void {
-    this.#stopTimer()
-    this.#heartbeatDelayMs = Math.min(this.#options.firstHeartbeatMs, this.#heartbeatIntervalMs)
-    this.#armTimer()
   }
 
   #joinFailed(error: MillraceError): void {
@@ -258,19 +249,6 @@ export class GroupMember {
   }
 
   // ---- staying alive
-
-  #armTimer(): void {
-    this.#timer = this.#options.clock.after(this.#heartbeatDelayMs, () => {
-      this.#heartbeatDelayMs = Math.min(2 * this.#heartbeatDelayMs, this.#heartbeatIntervalMs)
-      this.#armTimer()
-      this.#tick()
-    })
-  }
-
-  #stopTimer(): void {
-    this.#timer?.cancel()
-    this.#timer = undefined
-  }
 
   #tick(): void {
     if (!needsHeartbeats(this.#state)) return
@@ -375,18 +353,18 @@ export class GroupMember {
         this.#push({ type: 'lost', error: asLoss(error) })
         return
       case 'instanceTaken':
-        this.#stopTimer()
+        this.#heartbeats.stop()
         this.#push({ type: 'replaced', error })
         return
       case 'refused':
-        this.#stopTimer()
+        this.#heartbeats.stop()
         this.#push({ type: 'failed', error })
     }
   }
 
   #end(event: 'leaveRequested' | 'closeRequested'): void {
     this.#attempt += 1
-    this.#stopTimer()
+    this.#heartbeats.stop()
     this.#membership = undefined
     this.#events.length = 0
     this.#move(event)

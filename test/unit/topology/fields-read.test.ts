@@ -34,8 +34,51 @@ ${sinks}
   const [plan] = planApplication(topology, { 'application.id': 'app' }).subtopologies
   const node = plan?.nodes.find(({ name }) => name === 'm')
   if (plan === undefined || node === undefined) throw new Error('there is no such step')
-  return new SideFlow(plan.nodes, 'value', () => false).isJsonOnly(node)
+  return new SideFlow(plan.nodes, 'value', () => false).writtenAs(node) === 'json'
 }
+
+/** How a source of text reads its values when they are used in some steps and sinks. */
+async function textReading(steps: string, sinks = ''): Promise<SideReading | undefined> {
+  const yaml = `${HEAD}
+sources:
+  input: { topic: in, key: string, value: string }
+  names: { topic: names, as: table, key: string, value: string }
+steps:
+${steps}
+sinks:
+  out: { from: last, topic: out, value: string }
+${sinks}`
+  const { topology } = await loadYaml(yaml)
+  const [plan] = planApplication(topology, { 'application.id': 'app' }).subtopologies
+  const source = plan?.nodes.find(({ source: found }) => found?.topics.includes('in') === true)
+  return plan && source && new SideFlow(plan.nodes, 'value', () => false).readingOf(source)
+}
+
+describe('a source of text', () => {
+  it('leaves its values where they lie, where they are only put beside other texts', async () => {
+    expect(await textReading('  last: { from: input, value: \'"<" + value + ">" + key\' }')).to.equal('inPlace')
+    expect(await textReading('  last: { from: input, join: { with: names, value: left + right } }')).to.equal('inPlace')
+    expect(
+      await textReading(
+        '  some: { from: input, filter: \'key != "x"\' }\n  last: { from: some, value: value + value }',
+      ),
+    ).to.equal('inPlace')
+  })
+
+  it('decodes them where anybody does something else with them, or keeps them', async () => {
+    for (const steps of [
+      "  last: { from: input, value: 'string(size(value)) + value' }",
+      "  last: { from: input, value: 'value + string(timestamp)' }",
+      '  some: { from: input, filter: \'value != "x"\' }\n  last: { from: some, value: value + value }',
+      '  last: { from: input, join: { with: names, value: right + string(size(left)) } }',
+      '  last: { from: input, key: value + "x" }',
+    ]) {
+      expect(await textReading(steps), steps).to.equal('decode')
+    }
+    const sum = '  last: { from: input, value: value + value }'
+    expect(await textReading(sum, '  all: { from: input, topic: all, value: json }')).to.equal('decode')
+  })
+})
 
 describe('a source of JSON', () => {
   it('gives the fields that expressions name, where nothing else asks for its values', async () => {
