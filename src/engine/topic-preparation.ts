@@ -37,7 +37,7 @@ export interface PreparedTopics {
 
 /** With what topics are looked up, created and checked. */
 export interface TopicPreparationOptions {
-  readonly cluster: Pick<Cluster, 'topics' | 'refresh'>
+  readonly cluster: Pick<Cluster, 'topics'>
   readonly admin: Pick<Admin, 'createTopics' | 'describeTopicConfigs'>
   readonly logger: Logger
   readonly plan: ApplicationPlan
@@ -168,7 +168,6 @@ async function createTopics(options: TopicPreparationOptions, missing: readonly 
     options.timeoutMs,
   )
   for (const { topic, kind, partitions } of missing) options.logger.info({ topic, kind, partitions }, 'topic created')
-  await options.cluster.refresh(missing.map(topic => topic.topic))
 }
 
 function assertPartitions({ topic, kind, partitions }: TopicPlan, actual: number): void {

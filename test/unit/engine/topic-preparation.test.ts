@@ -45,7 +45,6 @@ class TopicBench {
               }),
             ),
           ),
-        refresh: () => Promise.resolve(),
       },
       admin: {
         createTopics: topics => {
