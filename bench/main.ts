@@ -84,11 +84,9 @@ async function measure(
   return { result, failures }
 }
 
-/** Scenarios to profile: copy and count unless others are asked for. */
+/** Scenarios to profile: those of one broker. */
 function profiledOf({ throughput }: Plan): Plan['throughput'] {
-  const single = throughput.filter(({ brokers }) => brokers === 1)
-  const chosen = single.filter(({ suite, id }) => suite !== 'workloads' || ['copy', 'count'].includes(id))
-  return chosen.length > 0 ? chosen : single
+  return throughput.filter(({ brokers }) => brokers === 1)
 }
 
 /** Progress goes to stderr, the result to stdout. */

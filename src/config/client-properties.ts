@@ -129,7 +129,7 @@ export const CLIENT_PROPERTIES: readonly PropertyDefinition[] = [
     clients: ['consumer'],
     type: integer(1),
     default: 3_000,
-    doc: 'Time between heartbeats.',
+    doc: 'Time between heartbeats; the first ones after an assignment come sooner.',
   },
   {
     name: 'max.poll.interval.ms',

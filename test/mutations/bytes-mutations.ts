@@ -144,4 +144,52 @@ export const BYTES_MUTATIONS: readonly Mutation[] = [
       },
     ],
   },
+  {
+    name: 'malformed-text-passed-on',
+    bug: 'A text in place that is no UTF-8 goes into a sum as it is, which the JVM would have replaced.',
+    file: 'serdes/text-sum',
+    text: '(all & BEYOND_ASCII) === 0 ? start + length : -1',
+    replacement: 'start + length',
+    caughtBy: [
+      {
+        file: 'unit/engine/text-in-place',
+        title: 'may be other than ASCII, long, or no UTF-8 at all',
+        reason: /AssertionError/,
+      },
+      {
+        file: 'property/text-sum',
+        title: 'are the bytes of the string that they would make',
+        reason: /Property failed/,
+      },
+    ],
+    cheap: true,
+  },
+  {
+    name: 'text-cut-to-bytes',
+    bug: 'A character beyond ASCII goes into a sum of texts as one byte.',
+    file: 'serdes/text-sum',
+    text: 'all < 0x80 ? start + length : -1',
+    replacement: 'start + length',
+    caughtBy: [
+      {
+        file: 'unit/engine/text-in-place',
+        title: 'may be other than ASCII, long, or no UTF-8 at all',
+        reason: /AssertionError/,
+      },
+    ],
+  },
+  {
+    name: 'text-in-place-for-all',
+    bug: 'Texts are left in place though a step does something else with them.',
+    file: 'topology/side-flow',
+    text: 'flow.isText &&= use.asText === true',
+    replacement: 'void use.asText',
+    caughtBy: [
+      {
+        file: 'unit/topology/fields-read',
+        title: 'decodes them where anybody does something else with them, or keeps them',
+        reason: /expected 'inPlace' to equal 'decode'/,
+      },
+    ],
+  },
 ]

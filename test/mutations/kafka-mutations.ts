@@ -161,4 +161,18 @@ export const KAFKA_MUTATIONS: readonly Mutation[] = [
     ],
     cheap: true,
   },
+  {
+    name: 'next-round-asked-late',
+    bug: 'A member asks only after the whole heartbeat interval whether the others wait for it in another round.',
+    file: 'kafka/group/group-member',
+    text: 'this.#heartbeats.soon()',
+    replacement: 'void this',
+    caughtBy: [
+      {
+        file: 'unit/kafka/group/group-member',
+        title: 'asks soon after an assignment whether another round has begun, and less and less often',
+        reason: /AssertionError/,
+      },
+    ],
+  },
 ]
