@@ -1,5 +1,6 @@
 import { parseDurationMs, type Duration } from '../model/duration.ts'
 import { MillraceError } from '../model/errors.ts'
+import { isSerde } from '../serdes/is-serde.ts'
 import type { AnySerde, Serde } from '../serdes/serde.ts'
 import type {
   KeyValueStore,
@@ -128,7 +129,7 @@ export function isDefined<S>(spec: StoreSpec<S>): spec is DefinedStore<S> {
 
 /** A key-value store of your own. Kafka Streams: `Stores.keyValueStoreBuilder`. */
 export function keyValueStore<K, V>(name: string, options: KeyValueStoreOptions<K, V>): StoreSpec<KeyValueStore<K, V>> {
-  const { key, value, ...engine } = options
+  const { key, value, ...engine } = checked('keyValueStore', name, options)
   return new DefinedStore({ name, kind: 'keyValue', key, value, options: { caching: false, ...engine } })
 }
 
@@ -137,7 +138,7 @@ export function timestampedKeyValueStore<K, V>(
   name: string,
   options: KeyValueStoreOptions<K, V>,
 ): StoreSpec<KeyValueStore<K, ValueAndTimestamp<V>>> {
-  const { key, value, ...engine } = options
+  const { key, value, ...engine } = checked('timestampedKeyValueStore', name, options)
   return new DefinedStore({ name, kind: 'timestampedKeyValue', key, value, options: { caching: false, ...engine } })
 }
 
@@ -147,7 +148,7 @@ export function timestampedKeyValueStore<K, V>(
  * @throws MillraceError `USAGE` when the retention is shorter than a window
  */
 export function windowStore<K, V>(name: string, options: WindowStoreOptions<K, V>): StoreSpec<WindowStore<K, V>> {
-  const { key, value, windowSize, retention, retainDuplicates, ...engine } = options
+  const { key, value, windowSize, retention, retainDuplicates, ...engine } = checked('windowStore', name, options)
   const windowSizeMs = durationOf(name, 'windowSize', windowSize)
   const retentionMs = durationOf(name, 'retention', retention)
   if (retentionMs < windowSizeMs) {
@@ -171,7 +172,7 @@ export function windowStore<K, V>(name: string, options: WindowStoreOptions<K, V
 
 /** A session store of your own. Kafka Streams: `Stores.sessionStoreBuilder`. */
 export function sessionStore<K, V>(name: string, options: SessionStoreOptions<K, V>): StoreSpec<SessionStore<K, V>> {
-  const { key, value, retention, ...engine } = options
+  const { key, value, retention, ...engine } = checked('sessionStore', name, options)
   const retentionMs = durationOf(name, 'retention', retention)
   return new DefinedStore({ name, kind: 'session', key, value, options: { caching: false, ...engine }, retentionMs })
 }
@@ -181,9 +182,28 @@ export function versionedKeyValueStore<K, V>(
   name: string,
   options: VersionedStoreOptions<K, V>,
 ): StoreSpec<VersionedKeyValueStore<K, V>> {
-  const { key, value, historyRetention, segmentInterval: _segmentInterval, ...engine } = options
+  const { key, value, historyRetention, segmentInterval: _segmentInterval, ...engine } = checked('versionedKeyValueStore', name, options)
   const retentionMs = durationOf(name, 'historyRetention', historyRetention)
   return new DefinedStore({ name, kind: 'versioned', key, value, options: { caching: false, ...engine }, retentionMs })
+}
+
+/** For callers without types: a serde that is missing would only be missed by the first record. */
+function checked<O extends object>(factory: string, name: string, options: O): O {
+  const [text, given]: readonly unknown[] = [name, options]
+  if (typeof text !== 'string' || text === '') refuse(factory, text, 'the name of a store is a text')
+  if (typeof given !== 'object' || given === null) refuse(factory, text, 'its options are an object')
+  for (const side of ['key', 'value'] as const) {
+    const serde: unknown = Reflect.get(options, side)
+    if (!isSerde(serde)) refuse(factory, text, `"${side}" is a serde, got ${serde === undefined ? 'none' : typeof serde}`)
+  }
+  return options
+}
+
+function refuse(factory: string, name: unknown, what: string): never {
+  throw new MillraceError('USAGE', {
+    what: `${factory}(${typeof name === 'string' ? JSON.stringify(name) : String(name)}): ${what}.`,
+    action: `Write ${factory}('name', { key: string, value: json() }), with the serdes of the store's keys and values.`,
+  })
 }
 
 function durationOf(store: string, option: string, duration: Duration): number {
