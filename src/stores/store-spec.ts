@@ -182,7 +182,13 @@ export function versionedKeyValueStore<K, V>(
   name: string,
   options: VersionedStoreOptions<K, V>,
 ): StoreSpec<VersionedKeyValueStore<K, V>> {
-  const { key, value, historyRetention, segmentInterval: _segmentInterval, ...engine } = checked('versionedKeyValueStore', name, options)
+  const {
+    key,
+    value,
+    historyRetention,
+    segmentInterval: _segmentInterval,
+    ...engine
+  } = checked('versionedKeyValueStore', name, options)
   const retentionMs = durationOf(name, 'historyRetention', historyRetention)
   return new DefinedStore({ name, kind: 'versioned', key, value, options: { caching: false, ...engine }, retentionMs })
 }
@@ -194,7 +200,8 @@ function checked<O extends object>(factory: string, name: string, options: O): O
   if (typeof given !== 'object' || given === null) refuse(factory, text, 'its options are an object')
   for (const side of ['key', 'value'] as const) {
     const serde: unknown = Reflect.get(options, side)
-    if (!isSerde(serde)) refuse(factory, text, `"${side}" is a serde, got ${serde === undefined ? 'none' : typeof serde}`)
+    if (!isSerde(serde))
+      refuse(factory, text, `"${side}" is a serde, got ${serde === undefined ? 'none' : typeof serde}`)
   }
   return options
 }

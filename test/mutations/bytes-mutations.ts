@@ -62,8 +62,8 @@ export const BYTES_MUTATIONS: readonly Mutation[] = [
     name: 'value-read-at-key',
     bug: 'A text that is read where it lies is taken from the place of the key.',
     file: 'engine/partition-queue',
-    text: 'raw.valueAt, raw.valueBytes',
-    replacement: 'raw.keyAt, raw.keyBytes',
+    text: '{ batch, batchView, valueAt, valueBytes }',
+    replacement: '{ batch, batchView, keyAt: valueAt, keyBytes: valueBytes }',
     caughtBy: [
       {
         file: 'unit/engine/partition-queue',

@@ -29,7 +29,9 @@ describe('a store of a processor', () => {
     it(`has a name and serdes, else ${name} says what is missing`, () => {
       expect(messageOf(factory, 'seen', GOOD)).to.equal('accepted')
       expect(messageOf(factory, 'seen', { ...GOOD, key: undefined })).to.match(/^USAGE .*"key" is a serde, got none/)
-      expect(messageOf(factory, 'seen', { ...GOOD, value: 'string' })).to.match(/^USAGE .*"value" is a serde, got string/)
+      expect(messageOf(factory, 'seen', { ...GOOD, value: 'string' })).to.match(
+        /^USAGE .*"value" is a serde, got string/,
+      )
       expect(messageOf(factory, 'seen')).to.match(/^USAGE .*options are an object/)
       expect(messageOf(factory, GOOD)).to.match(/^USAGE .*name of a store is a text/)
       expect(messageOf(factory, '', GOOD)).to.match(/^USAGE .*name of a store is a text/)
