@@ -134,6 +134,6 @@ function cluster(records: number): Scenario[] {
     workload,
     records,
     brokers: 3,
-    contenders: ['millrace', 'streams', 'streams-tuned'],
+    contenders: ['millrace', 'streams', 'millrace-tuned', 'streams-tuned'],
   }))
 }
