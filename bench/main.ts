@@ -66,11 +66,11 @@ async function profile({ cli, writeDocs }: BenchOptions, plan: Plan): Promise<vo
 }
 
 async function measure(
-  { rounds, warmUpTurns, latencyTimes, cli }: BenchOptions,
+  { rounds, latencyTimes, cli }: BenchOptions,
   plan: Plan,
 ): Promise<{ result: BenchResult; failures: readonly string[] }> {
   const busyBefore = await busyProcessors()
-  const { throughput, latency, failures } = await measureAll({ plan, rounds, warmUpTurns, latencyTimes, cli, say })
+  const { throughput, latency, failures } = await measureAll({ plan, rounds, latencyTimes, cli, say })
   const result: BenchResult = {
     format: 1,
     date: new Date().toISOString().slice(0, 10),

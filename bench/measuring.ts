@@ -7,12 +7,13 @@ import { Stage } from './stage.ts'
 import type { Plan } from './suites.ts'
 import { type Measurement, runThroughput } from './throughput-run.ts'
 
+/** Turns that do not count, for each number of brokers. */
+const WARM_UP_TURNS = 4
+
 /** What a run measures, and whom it tells of it. */
 export interface Measuring {
   readonly plan: Plan
   readonly rounds: number
-  /** Turns that do not count, for each number of brokers. */
-  readonly warmUpTurns: number
   readonly latencyTimes: LatencyTimes
   readonly cli: string
   readonly say: (line: string) => void
@@ -65,9 +66,9 @@ export async function measureAll(measuring: Measuring): Promise<Measured> {
  * Turns that do not count: until a broker's own code is compiled it takes up to three times the processor time for a
  * record, all of which the first contender of the first round would pay. A contender that fails here fails again later.
  */
-async function warmUp(stage: Stage, scenario: Scenario, { warmUpTurns, say }: Measuring): Promise<void> {
-  say(`warming up ${String(scenario.brokers)} × Kafka with ${String(warmUpTurns)} turns of ${scenario.id}`)
-  for (let turn = 0; turn < warmUpTurns; turn += 1) {
+async function warmUp(stage: Stage, scenario: Scenario, { say }: Measuring): Promise<void> {
+  say(`warming up ${String(scenario.brokers)} × Kafka with ${String(WARM_UP_TURNS)} turns of ${scenario.id}`)
+  for (let turn = 0; turn < WARM_UP_TURNS; turn += 1) {
     const contender = scenario.contenders[turn % scenario.contenders.length]
     if (contender !== undefined) await runThroughput(stage, scenario, CONTENDERS[contender]).catch(() => undefined)
   }

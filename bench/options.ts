@@ -10,8 +10,6 @@ import type { Wanted } from './suites.ts'
 /** What the command line asks for. */
 export interface BenchOptions extends Wanted {
   readonly rounds: number
-  /** Turns that do not count, before the first one. */
-  readonly warmUpTurns: number
   readonly latencyTimes: LatencyTimes
   /** Print the result as one line of JSON at the end. */
   readonly json: boolean
@@ -64,8 +62,6 @@ else on the machine should rest.
 const SUITES: readonly SuiteName[] = ['workloads', 'variants', 'latency', 'growth', 'cluster']
 const RECORDS = 1_500_000
 const QUICK_RECORDS = 750_000
-const WARM_UP_TURNS = 4
-const QUICK_WARM_UP_TURNS = 2
 const TIMES: LatencyTimes = { warmUpSeconds: 8, seconds: 15 }
 const QUICK_TIMES: LatencyTimes = { warmUpSeconds: 4, seconds: 6 }
 
@@ -86,7 +82,6 @@ export function readOptions(args: readonly string[]): BenchOptions {
     contenders: NAMES.filter(name => contenders.includes(name)),
     records: countOf('records', values.records, isQuick ? QUICK_RECORDS : RECORDS),
     rounds: countOf('rounds', values.rounds, isQuick ? 2 : 3),
-    warmUpTurns: isQuick ? QUICK_WARM_UP_TURNS : WARM_UP_TURNS,
     latencyTimes: { ...times, seconds: countOf('seconds', values.seconds, times.seconds) },
     json: values.json ?? false,
     profile: isProfile,

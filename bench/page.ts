@@ -108,7 +108,7 @@ const METHOD = `## How it is measured
 
 - One broker (G1, 1 GiB heap) serves all contenders of a run. Each is a process of its own, started as a user would start it; they take
   turns (A B A B), so that what else the machine does meets all of them. Before each turn the broker has come to rest. Four turns that
-  do not count (two with \`--quick\`) come first: a broker whose code is not compiled yet takes up to three times the processor time for a record.
+  do not count come first: a broker whose code is not compiled yet takes up to three times the processor time for a record.
 - Progress is read from the offsets that a contender's group has committed, which are atomic with its results; for the raw limit, which
   has no group, from the end of its output.
 - The rate of the second half goes from commit to commit: from the first one with half of the records to the last but one, because the
