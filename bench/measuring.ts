@@ -68,9 +68,10 @@ export async function measureAll(measuring: Measuring): Promise<Measured> {
  */
 async function warmUp(stage: Stage, scenario: Scenario, { say }: Measuring): Promise<void> {
   say(`warming up ${String(scenario.brokers)} × Kafka with ${String(WARM_UP_TURNS)} turns of ${scenario.id}`)
+  const [first] = scenario.contenders
+  if (first === undefined) return
   for (let turn = 0; turn < WARM_UP_TURNS; turn += 1) {
-    const contender = scenario.contenders[turn % scenario.contenders.length]
-    if (contender !== undefined) await runThroughput(stage, scenario, CONTENDERS[contender]).catch(() => undefined)
+    await runThroughput(stage, scenario, CONTENDERS[first]).catch(() => undefined)
   }
 }
 
