@@ -3,7 +3,7 @@ import { RECORD_VARIABLES, type RecordFacts } from '../expressions/scope.ts'
 import { allValueReads } from '../expressions/value-reads.ts'
 import type { AnySerde } from '../serdes/serde.ts'
 import { StreamHandle } from '../topology/handles.ts'
-import { declareDrafted, draftedStep, draftFormOf } from '../topology/drafts.ts'
+import { draftedLike } from '../topology/drafts.ts'
 import type { ErasedSupplier } from '../topology/processor-node.ts'
 import { declareFields, declareReads, fieldsOf, readsOf } from '../topology/reads.ts'
 import type { OperatorConfig, StepConfig } from './application-config.ts'
@@ -131,11 +131,7 @@ function mapKeyAndValue(
   if (value === undefined) return stream.selectKey(key, { name })
   const pairWith = (made: RecordFunction): RecordFunction =>
     readingAs((v, k, record) => [key(v, k, record), made(v, k, record)], key, value)
-  const form = draftFormOf(value)
-  const pairs = pairWith(value)
-  return stream.map(form === undefined ? pairs : declareDrafted(pairs, form, pairWith(draftedStep(value, form))), {
-    name,
-  })
+  return stream.map(draftedLike(value, pairWith), { name })
 }
 
 /** Any number of records. */

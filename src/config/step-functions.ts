@@ -61,9 +61,8 @@ function summing<F extends object>(
   sum: readonly SumPart[],
   make: (expression: Expression, evaluate: Evaluate) => F,
 ): F {
-  const { evaluate } = expression
-  const step = make(expression, decodingText(evaluate))
-  return declareAsText(declareDrafted(step, 'text', make(expression, draftedSum(sum, evaluate))))
+  const decoded = decodingText(expression.evaluate)
+  return declareAsText(declareDrafted(make(expression, decoded), 'text', make(expression, draftedSum(sum, decoded))))
 }
 
 function evaluating(expression: Expression, evaluate: Evaluate): RecordFunction {

@@ -26,8 +26,8 @@ export function sumOf(node: Node): readonly SumPart[] | undefined {
   return node.op === '+' && collect(node, parts) ? parts : undefined
 }
 
-/** The sum of the parts, whose value `evaluate` gives otherwise, as a draft that is good until the next one; of texts only. */
-export function draftedSum(sum: readonly SumPart[], evaluate: Evaluate): Evaluate {
+/** The sum of the parts, where all are texts, as a draft that is good until the next one; else what `otherwise` gives. */
+export function draftedSum(sum: readonly SumPart[], otherwise: Evaluate): Evaluate {
   const draft = new TextSum(sum.length)
   const { parts } = draft
   const variables = sum.map((part, at) => {
@@ -35,7 +35,6 @@ export function draftedSum(sum: readonly SumPart[], evaluate: Evaluate): Evaluat
     parts[at] = part.text
     return undefined
   })
-  const otherwise = decodingText(evaluate)
   return scope => {
     for (let at = 0; at < variables.length; at += 1) {
       const variable = variables[at]

@@ -7,7 +7,7 @@ import { double, long } from './numbers.ts'
 import { readsPrimitives } from './primitives.ts'
 import type { AnySerde, Serializer } from './serde.ts'
 import { TextSum } from './text-sum.ts'
-import { string } from './text.ts'
+import { isTextSerde } from './text.ts'
 
 const REMEMBERING = new Map<unknown, ErasedSerializer>()
 
@@ -34,7 +34,7 @@ export function transientSerializer(serializer: Serializer<never>): ErasedSerial
   const plain = 'deserialize' in serializer ? withoutNull(asSerde(serializer)) : serializer
   if (isLong(plain)) return transientLong(erasedSerializer(plain))
   if (isJson(plain)) return transientJson(erasedSerializer(plain))
-  return isString(plain) ? transientText(erasedSerializer(plain)) : rememberingSerializer(serializer)
+  return isTextSerde(plain) ? transientText(erasedSerializer(plain)) : rememberingSerializer(serializer)
 }
 
 /**
@@ -51,10 +51,6 @@ function isDouble(serializer: unknown): boolean {
 
 function isLong(serializer: unknown): boolean {
   return serializer === long
-}
-
-function isString(serializer: unknown): boolean {
-  return serializer === string
 }
 
 function transientJson({ name, serialize }: ErasedSerializer): ErasedSerializer {

@@ -18,6 +18,11 @@ export const string: Serde<string> = {
   },
 }
 
+/** Whether it is the serde of text. */
+export function isTextSerde(serializer: unknown): boolean {
+  return serializer === string
+}
+
 /** As `string.deserialize`, of `length` bytes of others, which `view` is a view of. */
 export function textWithin(others: Buffer, view: DataView, at: number, length: number): string {
   return isAsciiWithin(view, at, length)

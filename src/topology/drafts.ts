@@ -14,9 +14,11 @@ export function declareDrafted<F extends object>(step: F, form: DraftForm, draft
   return step
 }
 
-/** The form in which a step can draft what it gives; `undefined` when it cannot. */
-export function draftFormOf(step: object): DraftForm | undefined {
-  return DRAFTED.get(step)?.form
+/** A step that is made of another one, which drafts where that one does. */
+export function draftedLike<F extends object>(step: F, make: (step: F) => F): F {
+  const made = make(step)
+  const form = DRAFTED.get(step)?.form
+  return form === undefined ? made : declareDrafted(made, form, make(draftedStep(step, form)))
 }
 
 /** The step, or how it works where what it gives is only going to be written in that form, at once. */

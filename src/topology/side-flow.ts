@@ -6,7 +6,7 @@ import { isJson, isPlainJson } from '../serdes/json.ts'
 import { rememberingSerializer } from '../serdes/remembering-serializer.ts'
 import { withoutNull } from '../serdes/nullable.ts'
 import type { AnySerde, Serializer } from '../serdes/serde.ts'
-import { bytes, string } from '../serdes/text.ts'
+import { bytes, isTextSerde, string } from '../serdes/text.ts'
 import { readsPrimitives } from '../serdes/primitives.ts'
 import { windowedFormOf, type WindowedForm } from '../serdes/windowed.ts'
 import type { DraftForm } from './drafts.ts'
@@ -82,7 +82,7 @@ export class SideFlow {
     const { isRead, isKept, writers } = this.#flow(node)
     if (isRead || isKept || writers.length === 0) return undefined
     if (writers.every(writer => isJson(withoutNull(writer)))) return 'json'
-    return writers.every(writer => isStringSerde(withoutNull(writer))) ? 'text' : undefined
+    return writers.every(writer => isTextSerde(withoutNull(writer))) ? 'text' : undefined
   }
 
   /** How a node gets the bytes of the side it is handed. */
@@ -209,10 +209,6 @@ export class SideFlow {
 
 function formOf(serializer: Serializer<never>): WindowedForm | undefined {
   return windowedFormOf('deserialize' in serializer ? withoutNull(asSerde(serializer)) : serializer)
-}
-
-function isStringSerde(serializer: unknown): boolean {
-  return serializer === string
 }
 
 function asSerde(serializer: Serializer<never>): AnySerde

@@ -1,7 +1,16 @@
 import { expect } from 'chai'
+import type { GraphNode } from '../../../src/topology/graph-node.ts'
 import { planApplication } from '../../../src/topology/plan-application.ts'
 import { SideFlow, type SideReading } from '../../../src/topology/side-flow.ts'
 import { loadYaml, HEAD } from '../config/yaml-application.ts'
+
+/** The nodes of an application's first subtopology, and where their values go. */
+async function valuesOf(yaml: string): Promise<{ readonly nodes: readonly GraphNode[]; readonly flow: SideFlow }> {
+  const { topology } = await loadYaml(yaml)
+  const [plan] = planApplication(topology, { 'application.id': 'app' }).subtopologies
+  if (plan === undefined) throw new Error('there is no subtopology')
+  return { nodes: plan.nodes, flow: new SideFlow(plan.nodes, 'value', () => false) }
+}
 
 /** How a source of JSON reads its values when they are used in some steps and sinks. */
 async function readingOf(steps: string, sinks = '', input = 'value: json'): Promise<SideReading | undefined> {
@@ -13,17 +22,14 @@ ${steps}
 sinks:
   out: { from: last, topic: out, value: json }
 ${sinks}`
-  const { topology } = await loadYaml(yaml)
-  const [plan] = planApplication(topology, { 'application.id': 'app' }).subtopologies
-  const source = plan?.nodes.find(node => node.kind === 'source')
-  return plan === undefined || source === undefined
-    ? undefined
-    : new SideFlow(plan.nodes, 'value', () => false).readingOf(source)
+  const { nodes, flow } = await valuesOf(yaml)
+  const source = nodes.find(node => node.kind === 'source')
+  return source && flow.readingOf(source)
 }
 
 /** Whether the object that the step `m` makes is only written, as JSON. */
 async function isOnlyWritten(steps: string, sinks = '  out: { from: m, topic: out, value: json }'): Promise<boolean> {
-  const { topology } = await loadYaml(`${HEAD}
+  const { nodes, flow } = await valuesOf(`${HEAD}
 sources: { input: { topic: in, key: string, value: json } }
 steps:
   m: { from: input, value: { a: value.a } }
@@ -31,10 +37,9 @@ ${steps}
 sinks:
 ${sinks}
 `)
-  const [plan] = planApplication(topology, { 'application.id': 'app' }).subtopologies
-  const node = plan?.nodes.find(({ name }) => name === 'm')
-  if (plan === undefined || node === undefined) throw new Error('there is no such step')
-  return new SideFlow(plan.nodes, 'value', () => false).writtenAs(node) === 'json'
+  const node = nodes.find(({ name }) => name === 'm')
+  if (node === undefined) throw new Error('there is no such step')
+  return flow.writtenAs(node) === 'json'
 }
 
 /** How a source of text reads its values when they are used in some steps and sinks. */
@@ -48,10 +53,9 @@ ${steps}
 sinks:
   out: { from: last, topic: out, value: string }
 ${sinks}`
-  const { topology } = await loadYaml(yaml)
-  const [plan] = planApplication(topology, { 'application.id': 'app' }).subtopologies
-  const source = plan?.nodes.find(({ source: found }) => found?.topics.includes('in') === true)
-  return plan && source && new SideFlow(plan.nodes, 'value', () => false).readingOf(source)
+  const { nodes, flow } = await valuesOf(yaml)
+  const source = nodes.find(({ source: found }) => found?.topics.includes('in') === true)
+  return source && flow.readingOf(source)
 }
 
 describe('a source of text', () => {
